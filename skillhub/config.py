@@ -1,0 +1,29 @@
+"""One settings object, read once from `SKILLHUB_*` variables and passed down."""
+
+from pathlib import Path
+
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Everything a process of skillhub can be told from outside."""
+
+    model_config = SettingsConfigDict(env_prefix="SKILLHUB_", extra="ignore")
+
+    database_url: str = ""
+    """`postgresql://user:password@host/database`; empty means the embedded server of `skillhub up`."""
+    broker_url: str = ""
+    """`redis://...`; empty means the embedded server of `skillhub up`."""
+    data_dir: Path = Path(".skillhub")
+    """Folder of the embedded servers, of the secret and of logs."""
+    secret: str = ""
+    """Key of the HMAC over API keys. `skillhub up` makes one and keeps it in the data folder."""
+    embedding_model: str = "all-MiniLM-L6-v2"
+    lease_seconds: int = 60
+    """How long a claim on a job or trial holds without a sign of life."""
+    max_attempts: int = 3
+    """Claims a job gets before it is dead."""
+    sweep_seconds: float = 2.0
+    """Pause between two rounds of the sweeper."""
+    search_wait_seconds: float = 5.0
+    """Longest wait of a search for `min_seq`."""

@@ -1,0 +1,21 @@
+"""The nouns of skillhub, one SQLModel table per concept; no behaviour."""
+
+from skillhub.models.candidate import Candidate
+from skillhub.models.context import Context, Embedding
+from skillhub.models.episode import Episode, Exposure, Step
+from skillhub.models.event import Event
+from skillhub.models.evidence import Evidence, EvidenceEpisode
+from skillhub.models.gate import Decision, Gate, Trial
+from skillhub.models.idempotency import IdempotencyRecord
+from skillhub.models.job import Job
+from skillhub.models.label import Label
+from skillhub.models.skill import Skill
+from skillhub.models.suite import Case, Suite
+from skillhub.models.version import Version, VersionFile, VersionParent
+from skillhub.models.workspace import ApiKey, Workspace
+
+__all__ = [
+    "ApiKey", "Candidate", "Case", "Context", "Decision", "Embedding", "Episode", "Event", "Evidence",
+    "EvidenceEpisode", "Exposure", "Gate", "IdempotencyRecord", "Job", "Label", "Skill", "Step", "Suite", "Trial",
+    "Version", "VersionFile", "VersionParent", "Workspace",
+]  # fmt: skip

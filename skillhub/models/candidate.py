@@ -1,0 +1,29 @@
+"""Proposed versions."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlmodel import Field, SQLModel
+
+from skillhub.models.base import json_field, time_field, workspace_field
+
+
+class Candidate(SQLModel, table=True):
+    id: str = Field(primary_key=True)
+    workspace_id: str = workspace_field()
+    skill_name: str = Field(index=True)
+    kind: str
+    base_version_id: str | None = Field(default=None, foreign_key="version.id")
+    """Version it would replace; none where the skill is new."""
+    operations: list[dict[str, Any]] = json_field(list)
+    """Edit operations against the base; empty where the whole document is proposed."""
+    document: str
+    """SKILL.md as it would be published."""
+    content_sha256: str
+    proposer: str
+    rationale: str = ""
+    target_slice: str
+    state: str = Field(default="proposed", index=True)
+    """`proposed`, `gated` (under trial), then the verdict: `accepted`, `rejected`, `undecided`, `error`."""
+    created_at: datetime = time_field()
+    decided_at: datetime | None = time_field(nullable=True)

@@ -1,0 +1,23 @@
+"""A named document an agent reads; its content is in its versions."""
+
+from datetime import datetime
+
+from sqlmodel import Field, SQLModel, UniqueConstraint
+
+from skillhub.models.base import time_field, workspace_field
+
+
+class Skill(SQLModel, table=True):
+    __table_args__ = (UniqueConstraint("workspace_id", "name"),)
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = workspace_field()
+    name: str
+    kind: str
+    """`skill`, `rule` or `harness`."""
+    state: str = "published"
+    """`published` or `retired`; a retired skill is never served to an agent."""
+    last_number: int = 0
+    """Number of the newest version; its row lock hands out the next one without gaps."""
+    created_at: datetime = time_field()
+    retired_at: datetime | None = time_field(nullable=True)

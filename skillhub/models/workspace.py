@@ -1,0 +1,28 @@
+"""Workspaces (tenants) and the API keys that open them."""
+
+from datetime import datetime
+
+from sqlmodel import Field, SQLModel
+
+from skillhub.models.base import time_field, workspace_field
+
+
+class Workspace(SQLModel, table=True):
+    id: str = Field(primary_key=True)
+    name: str = Field(unique=True)
+    created_at: datetime = time_field()
+
+
+class ApiKey(SQLModel, table=True):
+    __tablename__ = "api_key"
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = workspace_field()
+    name: str
+    prefix: str
+    """First characters of the key, shown to people."""
+    key_hmac: str = Field(unique=True)
+    """HMAC-SHA256 of the key under the server's secret; the key itself is never stored."""
+    role: str = "admin"
+    created_at: datetime = time_field()
+    revoked_at: datetime | None = time_field(nullable=True)

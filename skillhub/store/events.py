@@ -1,0 +1,80 @@
+"""Appending to and reading from the hash-chained event log."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import text
+from sqlmodel import Session, col, func, select
+
+from skillhub.hashing import sha256_json
+from skillhub.models import Event
+from skillhub.models.base import now
+
+GENESIS = "0" * 64
+
+
+def append(session: Session, *, workspace_id: str, actor: str, kind: str, subject_id: str, payload: dict[str, Any]) -> int:
+    """Append one event and return its `seq`.
+
+    The advisory lock is held until the transaction ends, so `seq` has no gaps, is visible in order, and the chain cannot fork.
+    """
+    session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('event:' || :id, 0))"), {"id": workspace_id})
+    last = head(session, workspace_id)
+    event = Event(
+        workspace_id=workspace_id,
+        seq=last.seq + 1 if last else 1,
+        kind=kind,
+        subject_id=subject_id,
+        payload=payload,
+        actor=actor,
+        created_at=now(),
+        prev_sha256=last.sha256 if last else GENESIS,
+        sha256="",
+    )
+    event.sha256 = event_sha256(event)
+    session.add(event)
+    session.flush()
+    return event.seq
+
+
+def event_sha256(event: Event) -> str:
+    """Hash over every column of the event but itself; `prev_sha256` is one of them, which makes the chain."""
+    return sha256_json(
+        {
+            "workspace_id": event.workspace_id,
+            "seq": event.seq,
+            "kind": event.kind,
+            "subject_id": event.subject_id,
+            "payload": event.payload,
+            "actor": event.actor,
+            "created_at": event.created_at.isoformat(),
+            "prev_sha256": event.prev_sha256,
+        }
+    )
+
+
+def head(session: Session, workspace_id: str) -> Event | None:
+    """Newest event of the workspace."""
+    return session.exec(
+        select(Event).where(Event.workspace_id == workspace_id).order_by(col(Event.seq).desc()).limit(1)
+    ).one_or_none()
+
+
+def head_seq(session: Session, workspace_id: str) -> int:
+    return session.exec(select(func.coalesce(func.max(Event.seq), 0)).where(Event.workspace_id == workspace_id)).one()
+
+
+def after(session: Session, workspace_id: str, *, seq: int, limit: int = 500) -> Sequence[Event]:
+    """Events with a higher `seq`, oldest first."""
+    query = select(Event).where(Event.workspace_id == workspace_id, Event.seq > seq).order_by(col(Event.seq)).limit(limit)
+    return session.exec(query).all()
+
+
+def first_broken(session: Session, workspace_id: str) -> int | None:
+    """`seq` of the first event that does not follow from the one before it; None where the chain holds."""
+    expected_seq, prev = 1, GENESIS
+    for event in session.exec(select(Event).where(Event.workspace_id == workspace_id).order_by(col(Event.seq))):
+        if event.seq != expected_seq or event.prev_sha256 != prev or event.sha256 != event_sha256(event):
+            return event.seq
+        expected_seq, prev = event.seq + 1, event.sha256
+    return None
