@@ -52,7 +52,12 @@ class Unit:
     def record(self, kind: str, subject_id: str, **payload: Any) -> int:
         """Append an event; returns its `seq`."""
         return events.append(
-            self.session, workspace_id=self.workspace_id, actor=self.scope.actor, kind=kind, subject_id=subject_id, payload=payload
+            self.session,
+            workspace_id=self.workspace_id,
+            actor=self.scope.actor,
+            kind=kind,
+            subject_id=subject_id,
+            payload=payload,
         )
 
     def enqueue(self, kind: str, **payload: Any) -> Job:

@@ -20,7 +20,9 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int = 10) -> None:
         self.url = url
-        self.engine: Engine = create_engine(sqlalchemy_url(url), pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True)
+        self.engine: Engine = create_engine(
+            sqlalchemy_url(url), pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True
+        )
 
     @contextmanager
     def transaction(self, workspace_id: str) -> Iterator[Session]:

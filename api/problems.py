@@ -1,0 +1,56 @@
+"""Every error as a problem document (RFC 9457), rendered in one place."""
+
+import logging
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+
+from skillhub.errors import Invalid, SkillhubError, Unauthorized, Unavailable
+
+log = logging.getLogger("skillhub.api")
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(SkillhubError, _skillhub_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(OperationalError, _database_error)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def problem(*, status: int, code: str, detail: str, headers: dict[str, str] | None = None, **extra: object) -> JSONResponse:
+    body = {"type": f"urn:skillhub:{code}", "title": code.replace("_", " "), "status": status, "code": code, "detail": detail}
+    return JSONResponse(body | extra, status_code=status, headers=headers, media_type="application/problem+json")
+
+
+async def _skillhub_error(request: Request, error: SkillhubError) -> JSONResponse:
+    headers: dict[str, str] = {}
+    if isinstance(error, Unavailable):
+        headers["Retry-After"] = str(error.retry_after_seconds)
+    if isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = "Bearer"
+    extra = {"errors": error.errors} if isinstance(error, Invalid) else {}
+    return problem(status=error.status, code=error.code, detail=error.detail, headers=headers, **extra)
+
+
+async def _validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
+    errors = [{"path": "/" + "/".join(str(part) for part in item["loc"]), "message": item["msg"]} for item in error.errors()]
+    return problem(status=422, code="invalid", detail=f"{errors[0]['path']}: {errors[0]['message']}", errors=errors)
+
+
+async def _http_error(request: Request, error: HTTPException) -> JSONResponse:
+    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
+    return problem(status=error.status_code, code=code, detail=str(error.detail), headers=dict(error.headers or {}))
+
+
+async def _database_error(request: Request, error: OperationalError) -> JSONResponse:
+    log.warning("database not reachable: %s", error.orig)
+    return await _skillhub_error(request, Unavailable("the database is not reachable", retry_after_seconds=2))
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    log.exception("unexpected error in %s %s", request.method, request.url.path)
+    return problem(status=500, code="internal", detail="an unexpected error; the server's log has it")
