@@ -5,7 +5,7 @@ import logging
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 
 from skillhub.errors import Invalid, SkillhubError, Unauthorized, Unavailable
@@ -18,6 +18,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(OperationalError, _database_error)
+    app.add_exception_handler(DataError, _data_error)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -49,6 +50,11 @@ async def _http_error(request: Request, error: HTTPException) -> JSONResponse:
 async def _database_error(request: Request, error: OperationalError) -> JSONResponse:
     log.warning("database not reachable: %s", error.orig)
     return await _skillhub_error(request, Unavailable("the database is not reachable", retry_after_seconds=2))
+
+
+async def _data_error(request: Request, error: DataError) -> JSONResponse:
+    """A NUL in a path or query, a number that no column holds: what PostgreSQL refuses to read as a value."""
+    return await _skillhub_error(request, Invalid(f"a value cannot be stored or looked up: {error.orig}"))
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:

@@ -4,16 +4,23 @@ The simulator runs in a Java process of its own, one per `World`. Scores are in 
 """
 
 import importlib.util
+import json
 import os
+import re
 import shutil
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from skillhub.curation.phrases import Move, split
 from skillhub.rollouts.trace import Trace, TraceStep
 
 SIMPLIFICATION = "easy"
 STEP_LIMIT = 150
+_SYNONYMS = {"look at": ("examine",), "put down": ("drop",)}
+_ROUNDABOUT = re.compile(r" (?:in|on|containing) ")
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,26 @@ class Turn:
         return "\n\n".join(part for part in (self.result, self.room, self.inventory) if part)
 
 
+@dataclass(frozen=True)
+class Thing:
+    """An object under all the names that the simulator understands."""
+
+    number: int
+    name: str
+    """The plainest name that tells it from the others in view."""
+    aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An action that the simulator would understand now, cut into parts."""
+
+    action: str
+    verb: str
+    link: str
+    things: tuple[Thing, ...]
+
+
 class World:
     """One simulator. Not safe for threads: use one in each process."""
 
@@ -49,6 +76,12 @@ class World:
     @property
     def tasks(self) -> list[str]:
         return sorted(self._env.get_task_names())
+
+    @cached_property
+    def verbs(self) -> tuple[str, ...]:
+        """The verbs of the interface, as they stand before an object."""
+        templates = [t.split(" OBJ")[0] for t in self._env.get_possible_actions()]
+        return tuple(f"{t} to" if t in {"go", "teleport"} else t for t in templates)
 
     def variations(self, task: str, split: str) -> list[int]:
         """Variation numbers of `split` (`train`, `dev` or `test`), in the simulator's order."""
@@ -64,17 +97,21 @@ class World:
         """Take one action and report what it brought."""
         return self._turn(self._env.server.step(action).strip())
 
-    def valid_actions(self) -> list[str]:
-        """Every action that the simulator would understand now; costs about 30 ms."""
-        return list(self._env.server.getValidActionObjectCombinations())
+    def options(self) -> list[Option]:
+        """Every action that the simulator would understand now; costs about 0.1 s."""
+        valid = json.loads(self._env.server.getValidActionObjectCombinationsJSON())["validActions"]
+        names = json.loads(self._env.server.getAllObjectIdsTypesReferentsLUTJSON())
+        shown = f"{self._env.server.freeActionLook()}\n{self._env.server.freeActionInventory()}"
+        return _options(valid, {int(n): tuple(o["referents"]) for n, o in names.items()}, shown)
 
     def gold(self, task: str, variation: int) -> Trace:
         """Play the simulator's own solution for real and record it."""
         self._load(task, variation, gold=True)
         turn, turns = self._turn(""), []
         for action in self._env.get_gold_action_sequence():
+            plain = self._plain(action)
             after = self.act(action)
-            turns.append((turn, action, after))
+            turns.append((turn, plain, after))
             turn = after
             if after.done:
                 break
@@ -82,11 +119,26 @@ class World:
 
     def close(self) -> None:
         self._env.close()
+        self._env._gateway.java_process.wait(timeout=10)
 
     def _load(self, task: str, variation: int, *, gold: bool) -> None:
         self._env.load(task, variation, SIMPLIFICATION, generateGoldPath=gold)
         self._env.server.reset()
+        self._env.server.step("look around")  # until a first step the score of the episode before still stands
         self._task = " ".join(self._env.get_task_description().removeprefix("Task Description:").split())
+
+    def _plain(self, action: str) -> str:
+        """The action with the simulator's roundabout names ("substance in inventory") replaced by plain ones."""
+        shown = f"{self._env.server.freeActionLook()}\n{self._env.server.freeActionInventory()}"
+        named = [a.removesuffix(" in inventory") for a in split(action).args]
+        if all(a in shown for a in named):
+            return action
+        move, options = split(action), self.options()
+        for option in options:
+            if split(option.action).args == move.args and move.verb in {option.verb, *_SYNONYMS.get(option.verb, ())}:
+                return Move(move.verb, tuple(t.name for t in option.things), move.link).text()
+        things = {t for o in options for t in o.things}
+        return Move(move.verb, tuple(_plain_name(a, things) for a in move.args), move.link).text()
 
     def _turn(self, result: str) -> Turn:
         server = self._env.server
@@ -118,6 +170,40 @@ def recorded(turns: Sequence[tuple[Turn, str, Turn]], *, task: str, variation: i
         score=score,
         success=score >= 0.999,
     )
+
+
+def _options(valid: Sequence[Mapping], aliases: Mapping[int, tuple[str, ...]], shown: str) -> list[Option]:
+    used = {number for entry in valid for number in entry["obj_ids"]}
+    sharing = Counter(a for number in used for a in aliases.get(number, ()))
+    things: dict[tuple[int, str], Thing] = {}
+    found = []
+    for entry in valid:
+        move = split(entry["action"])
+        members = []
+        for number, called in zip(entry["obj_ids"], move.args, strict=False):
+            if (number, called) not in things:
+                things[number, called] = _thing(number, called, aliases.get(number, ()), sharing, shown)
+            members.append(things[number, called])
+        if len(members) == len(move.args):
+            found.append(Option(entry["action"], move.verb, move.link, tuple(members)))
+    return found
+
+
+def _thing(number: int, called: str, aliases: Sequence[str], sharing: Mapping[str, int], shown: str) -> Thing:
+    """Name it by the alias fewest others share; among those by one that stands in the description, the longest."""
+    known = tuple(a for a in aliases if not a.startswith("ERROR"))
+    ranked = sorted(known, key=lambda a: (sharing[a], bool(_ROUNDABOUT.search(a)), a not in shown, -len(a), a))
+    return Thing(number, ranked[0] if ranked else called, (*known, called))
+
+
+def _plain_name(phrase: str, things: Collection[Thing]) -> str:
+    """The plain name behind a phrase with a place at its end ("fern in the seed stage in pot 3"), if there is just one."""
+    cuts = [phrase, *(phrase[: m.start()] for m in reversed(list(re.finditer(" (?:in|on) ", phrase))))]
+    for cut in cuts:
+        names = {t.name for t in things if cut in t.aliases}
+        if len(names) == 1:
+            return names.pop()
+    return phrase
 
 
 def _find_java() -> None:

@@ -19,6 +19,8 @@ class Settings(BaseSettings):
     secret: str = ""
     """Key of the HMAC over API keys. `skillhub up` makes one and keeps it in the data folder."""
     embedding_model: str = "all-MiniLM-L6-v2"
+    embedding_threads: int = 2
+    """Cores one pass of the embedding model may use."""
     lease_seconds: int = 60
     """How long a claim on a job or trial holds without a sign of life."""
     max_attempts: int = 3

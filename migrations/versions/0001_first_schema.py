@@ -156,6 +156,7 @@ def upgrade() -> None:
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("lease_expires_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("announced_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("progress", sa.Float(), nullable=False),
         sa.Column("log", sa.String(), nullable=False),
         sa.Column("result", postgresql.JSONB(astext_type=sa.Text()), nullable=True),
@@ -235,12 +236,13 @@ def upgrade() -> None:
         sa.Column("slice", sa.String(), nullable=False),
         sa.Column("split", sa.String(), nullable=False),
         sa.Column("policy", sa.String(), nullable=False),
-        sa.Column("seed", sa.Integer(), nullable=True),
+        sa.Column("seed", sa.BigInteger(), nullable=True),
         sa.Column("score", sa.Float(), nullable=False),
         sa.Column("success", sa.Boolean(), nullable=False),
         sa.Column("context_id", sa.String(), nullable=True),
         sa.Column("trial_id", sa.String(), nullable=True),
         sa.Column("attributes", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("content_sha256", sa.String(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["context_id"],
@@ -284,13 +286,6 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_version_candidate_id"), "version", ["candidate_id"], unique=False)
     op.create_index(op.f("ix_version_content_sha256"), "version", ["content_sha256"], unique=False)
-    op.create_index(
-        "ix_version_lexical",
-        "version",
-        [sa.literal_column("to_tsvector('english', document)")],
-        unique=False,
-        postgresql_using="gin",
-    )
     op.create_index(op.f("ix_version_skill_id"), "version", ["skill_id"], unique=False)
     op.create_index(op.f("ix_version_workspace_id"), "version", ["workspace_id"], unique=False)
     op.create_table(
@@ -489,11 +484,13 @@ def upgrade() -> None:
         sa.Column("protected_slices", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("base_version_id", sa.String(), nullable=True),
         sa.Column("base_sha256", sa.String(), nullable=False),
+        sa.Column("companions", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("candidate_sha256", sa.String(), nullable=False),
         sa.Column("suite_sha256", sa.String(), nullable=False),
         sa.Column("stream_index", sa.Integer(), nullable=False),
         sa.Column("alpha", sa.Float(), nullable=False),
         sa.Column("policy", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("plan", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skillhub.curation.phrases import Move, overlap, parse
+from skillhub.curation.phrases import Move, content, overlap, parse
 from skillhub.rollouts.trace import Trace
 
 _LOOKING = frozenset({"look around", "inventory", "task", "look"})
@@ -111,7 +111,15 @@ def _same_block(steps: Sequence[Node], first: int, second: int, period: int) -> 
     if second + period > len(steps):
         return False
     pairs = zip(steps[first : first + period], steps[second : second + period], strict=True)
-    return all(similarity(a, b) >= 0.7 for a, b in pairs)
+    return all(_same_act(a.moves[0], b.moves[0]) for a, b in pairs)
+
+
+def _same_act(left: Move, right: Move) -> bool:
+    """The same act on the same things, though a name may have grown or lost a word ("lead", "liquid lead")."""
+    if left.verb != right.verb or len(left.args) != len(right.args):
+        return False
+    pairs = [(content(a), content(b)) for a, b in zip(left.args, right.args, strict=True)]
+    return all(a <= b or b <= a for a, b in pairs)
 
 
 def _medoid_first(episodes: Sequence[Sequence[Node]]) -> list[int]:
@@ -155,7 +163,7 @@ def _trace_back(score: list[list[float]], match: list[list[float]]) -> list[tupl
         if r and c and score[r][c] == score[r - 1][c - 1] + (match[r - 1][c - 1] or -9.0):
             r, c = r - 1, c - 1
             path.append((r, c))
-        elif r and score[r][c] == score[r - 1][c] + _GAP:
+        elif r and (not c or score[r][c] == score[r - 1][c] + _GAP):
             r -= 1
             path.append((r, None))
         else:

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 _TOKEN = re.compile(r"\{[a-z0-9-]+\}|(?<![\w.])-?\d+(?:\.\d+)?|\w+(?:[-']\w+)*|[^\w\s]")
 _PARTICLES = frozenset({"on", "up", "down", "to", "at", "in", "around"})
 _LINKS = re.compile(r"^(.+?) (to|into|onto|on|with) (.+)$")
 _POURING = frozenset({"pour", "dunk", "put", "place"})
-_STOP = frozenset({"a", "an", "the", "in", "on", "of", "to", "containing", "called", "substance", "your", "inventory"})
+_STOP = frozenset({"a", "an", "the", "in", "on", "of", "to", "containing", "called", "your", "inventory"})
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,14 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
+@lru_cache(maxsize=65536)
 def content(phrase: str) -> frozenset[str]:
     """The words that carry the meaning of a noun phrase, in lower case."""
     words = frozenset(t.lower() for t in tokens(phrase) if t[0] == "{" or t[-1].isalnum())
     return words - _STOP or words
 
 
+@lru_cache(maxsize=65536)
 def overlap(left: str, right: str) -> float:
     """Jaccard similarity of the content words of two phrases."""
     a, b = content(left), content(right)
@@ -41,20 +44,26 @@ def overlap(left: str, right: str) -> float:
 
 
 def parse(action: str) -> Move:
-    """Read an action or an imperative sentence; never fails (an unknown verb is its first word)."""
+    """Read an action or an imperative sentence, its noun phrases cleaned; an unknown verb is its first word."""
+    move = split(action)
+    return Move(move.verb, tuple(clean(a) for a in move.args), move.link)
+
+
+def split(action: str) -> Move:
+    """Cut an action into verb, noun phrases and preposition, every word kept."""
     words = action.split()
     if not words:
         return Move("")
-    split = 2 if len(words) > 1 and words[1] in _PARTICLES else 1
-    verb, rest = " ".join(words[:split]).lower(), " ".join(words[split:])
+    cut = 2 if len(words) > 1 and words[1] in _PARTICLES else 1
+    verb, rest = " ".join(words[:cut]).lower(), " ".join(words[cut:])
     if not rest:
         return Move(verb)
-    linked = _LINKS.match(rest) if split == 1 else None
+    linked = _LINKS.match(rest) if cut == 1 else None
     if linked:
-        return Move(verb, (clean(linked[1]), clean(linked[3])), linked[2])
+        return Move(verb, (linked[1], linked[3]), linked[2])
     if words[0].lower() in _POURING and " in " in rest:
         return _poured(verb, rest)
-    return Move(verb, (clean(rest),))
+    return Move(verb, (rest,))
 
 
 def clean(phrase: str) -> str:
@@ -86,4 +95,4 @@ def _poured(verb: str, rest: str) -> Move:
     """`pour A in B` where A may itself end with a place ("blue paint in art studio in bowl")."""
     parts = rest.split(" in ")
     cut = 2 if len(parts) > 2 else 1
-    return Move(verb, (clean(" in ".join(parts[:cut])), clean(" in ".join(parts[cut:]))), "into")
+    return Move(verb, (" in ".join(parts[:cut]), " in ".join(parts[cut:])), "into")

@@ -10,7 +10,32 @@ from skillhub.curation.phrases import tokens
 
 _HOLE = "{}"
 _PLACE_WORDS = frozenset({"in", "around", "at", "near"})
-_PLAIN = frozenset({"a", "an", "the", "is", "are", "of", "to", "on", "and", "or", "which", "when", "then", "with", "you", "it"})
+_PLAIN = frozenset(
+    {
+        "a",
+        "an",
+        "the",
+        "is",
+        "are",
+        "of",
+        "to",
+        "on",
+        "and",
+        "or",
+        "which",
+        "when",
+        "then",
+        "with",
+        "you",
+        "it",
+        "into",
+        "in",
+        "at",
+        "for",
+        "from",
+        "by",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -25,17 +50,23 @@ class Template:
 
     def text(self) -> str:
         joined = re.sub(r" ([,.;:?!)\]])", r"\1", " ".join(self.parts))
-        return re.sub(r"([(\[]) ", r"\1", joined)
+        joined = re.sub(r"([(\[]) ", r"\1", joined)
+        return re.sub(r"' ([^']+) '", r"'\1'", re.sub(r"(\w) \((\w)\)", r"\1(\2)", joined))
 
     def match(self, task: str, *, at_least: float = 0.7) -> dict[str, str] | None:
         """Slot values found in `task`; None where the text is of another kind.
 
         Small differences of wording are bridged by aligning tokens; `at_least` is the share of fixed tokens to be found.
+        Where words around a slot differ too, the whole phrase is a key of its own (`{colour} lamp` -> `buzzer`).
         """
         found = self._pattern().fullmatch(" ".join(tokens(task)))
         if found:
             return {name.replace("_", "-")[2:]: value.strip() for name, value in found.groupdict().items()}
         return self._aligned(tokens(task), at_least)
+
+    def is_exact(self, task: str) -> bool:
+        """Whether `task` has the very words of the template around its slots."""
+        return self._pattern().fullmatch(" ".join(tokens(task))) is not None
 
     def _pattern(self) -> re.Pattern[str]:
         seen: set[str] = set()
@@ -59,6 +90,7 @@ class Template:
             slots = [p for p in self.parts[a0:a1] if p[0] == "{"]
             if tag == "replace" and len(slots) == 1:
                 values.setdefault(slots[0][1:-1], " ".join(words[b0:b1]))
+                values.setdefault(" ".join(self.parts[a0:a1]), " ".join(words[b0:b1]))
         return values if fixed and same / fixed >= at_least else None
 
 
@@ -79,7 +111,9 @@ def learn_template(texts: Sequence[str]) -> Template:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Replace each `{slot}` that has a value."""
+    """Replace each `{slot}` that has a value; phrases around slots that have one go first."""
+    for phrase in (k for k in values if "{" in k):
+        text = text.replace(phrase, values[phrase])
     return re.sub(r"\{([a-z0-9-]+)\}", lambda m: values.get(m[1], m[0]), text)
 
 
@@ -116,7 +150,8 @@ def _guess(parts: Sequence[str], i: int, values: tuple[str, ...]) -> str:
     if all(re.fullmatch(r"-?\d+(\.\d+)?", v) for v in values):
         return "number"
     after = parts[i + 1].lower() if i + 1 < len(parts) else ""
+    if after.isalpha() and after not in _PLAIN:
+        return after
     before = [p.lower() for p in parts[max(0, i - 2) : i]]
-    if before and (before[-1] in _PLACE_WORDS or (before[-1] == "the" and before[0] in _PLACE_WORDS)):
-        return "place"
-    return after if after.isalpha() and after not in _PLAIN else "thing"
+    located = before and (before[-1] in _PLACE_WORDS or (before[-1] == "the" and before[0] in _PLACE_WORDS))
+    return "place" if located else "thing"

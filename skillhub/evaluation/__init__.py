@@ -1,0 +1,1 @@
+"""Evaluation sets: cases in, their checks, hashes and orders out. Pure values; no environment is run in here."""

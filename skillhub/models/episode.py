@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import BigInteger
 from sqlmodel import Field, SQLModel, UniqueConstraint
 
 from skillhub.models.base import json_field, time_field, workspace_field
@@ -22,7 +23,7 @@ class Episode(SQLModel, table=True):
     """Kind of task, e.g. the task type of ScienceWorld."""
     split: str = ""
     policy: str = ""
-    seed: int | None = None
+    seed: int | None = Field(default=None, sa_type=BigInteger)
     score: float
     """Outcome in [0, 1]."""
     success: bool
@@ -30,6 +31,8 @@ class Episode(SQLModel, table=True):
     trial_id: str | None = Field(default=None, index=True)
     attributes: dict[str, Any] = json_field()
     """The recorder's own fields, e.g. the variation."""
+    content_sha256: str
+    """Over everything the recorder sent; the same key with other content is refused."""
     created_at: datetime = time_field()
 
 

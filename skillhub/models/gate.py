@@ -19,6 +19,8 @@ class Gate(SQLModel, table=True):
     protected_slices: list[str] = json_field(list)
     base_version_id: str | None = Field(default=None, foreign_key="version.id")
     base_sha256: str = ""
+    companions: list[str] = json_field(list)
+    """Ids of the versions that both arms show beside the one under test, as an agent would see it among others."""
     candidate_sha256: str
     suite_sha256: str
     stream_index: int
@@ -27,6 +29,8 @@ class Gate(SQLModel, table=True):
     """Error level this candidate got from the suite's budget."""
     policy: dict[str, Any] = json_field()
     """All constants of the test, so that a decision can be replayed."""
+    plan: dict[str, Any] = json_field()
+    """`{"split", "cases": {slice: [keys]}}`: the cases it may draw, in their order; later cases of the suite are not in it."""
     state: str = Field(default="open", index=True)
     """`open` or `decided`."""
     created_at: datetime = time_field()
@@ -45,6 +49,7 @@ class Trial(SQLModel, table=True):
     arm: str
     """`base` or `candidate`."""
     seed: int
+    """In [0, 2^31); environments that can be seeded start from it."""
     state: str = Field(default="pending", index=True)
     """`pending`, `leased`, `finished`, `failed` or `cancelled`."""
     attempt: int = 0

@@ -19,6 +19,8 @@ class Job(SQLModel, table=True):
     attempt: int = 0
     """Raised by each claim before work starts; every effect is fenced by it."""
     lease_expires_at: datetime | None = time_field(nullable=True)
+    announced_at: datetime = time_field()
+    """When the broker was last told of it; the sweeper tells it again after a while."""
     progress: float = 0.0
     log: str = ""
     result: dict[str, Any] | None = Field(default=None, sa_column=Column(JSONB))

@@ -2,16 +2,13 @@
 
 from datetime import datetime
 
-from sqlmodel import Column, Field, ForeignKey, Index, SQLModel, UniqueConstraint, text
+from sqlmodel import Column, Field, ForeignKey, SQLModel, UniqueConstraint
 
 from skillhub.models.base import time_field, workspace_field
 
 
 class Version(SQLModel, table=True):
-    __table_args__ = (
-        UniqueConstraint("skill_id", "number"),
-        Index("ix_version_lexical", text("to_tsvector('english', document)"), postgresql_using="gin"),
-    )
+    __table_args__ = (UniqueConstraint("skill_id", "number"),)
 
     id: str = Field(primary_key=True)
     workspace_id: str = workspace_field()

@@ -8,6 +8,7 @@ from skillhub.errors import Unauthorized
 from skillhub.hashing import keyed_hash
 from skillhub.ids import new_id
 from skillhub.models import ApiKey, Workspace
+from skillhub.models.base import now
 from skillhub.services.scope import Scope
 from skillhub.store.session import Database
 
@@ -44,3 +45,25 @@ def authenticate(database: Database, *, key: str, secret: str) -> ApiKey:
     if row is None:
         raise Unauthorized("this API key is not known or was revoked")
     return row
+
+
+def has_keys(scope: Scope) -> bool:
+    """Whether the scope's workspace was ever given a key."""
+    with scope.transaction() as unit:
+        return (
+            unit.session.exec(select(ApiKey.id).where(ApiKey.workspace_id == scope.workspace_id).limit(1)).first() is not None
+        )
+
+
+def revoke_keys(scope: Scope, *, name: str) -> int:
+    """Revoke all keys of that name, at once; returns how many."""
+    query = select(ApiKey).where(
+        ApiKey.workspace_id == scope.workspace_id, ApiKey.name == name, col(ApiKey.revoked_at).is_(None)
+    )
+    with scope.transaction() as unit:
+        rows = unit.session.exec(query).all()
+        for row in rows:
+            row.revoked_at = now()
+            unit.session.add(row)
+            unit.record("key.revoked", row.id, name=name, prefix=row.prefix)
+    return len(rows)

@@ -49,7 +49,7 @@ class Unit:
     def workspace_id(self) -> str:
         return self.scope.workspace_id
 
-    def record(self, kind: str, subject_id: str, **payload: Any) -> int:
+    def record(self, kind: str, subject_id: str, /, **payload: Any) -> int:
         """Append an event; returns its `seq`."""
         return events.append(
             self.session,

@@ -16,9 +16,9 @@ GENESIS = "0" * 64
 def append(session: Session, *, workspace_id: str, actor: str, kind: str, subject_id: str, payload: dict[str, Any]) -> int:
     """Append one event and return its `seq`.
 
-    The advisory lock is held until the transaction ends, so `seq` has no gaps, is visible in order, and the chain cannot fork.
+    The lock is held until the transaction ends, so `seq` has no gaps, is visible in order, and the chain cannot fork.
     """
-    session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('event:' || :id, 0))"), {"id": workspace_id})
+    lock(session, workspace_id)
     last = head(session, workspace_id)
     event = Event(
         workspace_id=workspace_id,
@@ -35,6 +35,11 @@ def append(session: Session, *, workspace_id: str, actor: str, kind: str, subjec
     session.add(event)
     session.flush()
     return event.seq
+
+
+def lock(session: Session, workspace_id: str) -> None:
+    """Become the only writer of this workspace's log until the transaction ends; taking it again costs nothing."""
+    session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('event:' || :id, 0))"), {"id": workspace_id})
 
 
 def event_sha256(event: Event) -> str:

@@ -1,0 +1,90 @@
+"""Finding skills, and contexts for whole batches of tasks."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+
+from api.deps import ScopeDep
+from api.idempotency import OnceDep
+from api.schemas.search import (
+    ContextOut,
+    ContextsIn,
+    ContextsOut,
+    EntryOut,
+    HitOut,
+    OmittedOut,
+    PartsOut,
+    SearchIn,
+    SearchOut,
+)
+from skillhub.services import contexts
+from skillhub.services.contexts import Batch
+from skillhub.services.scope import Scope
+from skillhub.services.search import Hit, Searcher
+
+router = APIRouter(prefix="/v1", tags=["search"])
+
+
+def get_searcher(request: Request) -> Searcher:
+    return request.app.state.searcher
+
+
+SearcherDep = Annotated[Searcher, Depends(get_searcher)]
+
+
+@router.post("/search", response_model_exclude_unset=True)
+def search(body: SearchIn, scope: ScopeDep, searcher: SearcherDep) -> SearchOut:
+    """The versions under a label that fit a query, best first; with `min_seq`, not before the index has seen that event."""
+    found = searcher.find(scope, [body.query], label=body.label, k=body.k, kind=body.kind, min_seq=body.min_seq)
+    hits = [_hit(hit, explain=body.explain) for hit in found.hits[0]]
+    return SearchOut(hits=hits, seq=found.seq, **({"reranked": False} if body.explain else {}))
+
+
+@router.post("/contexts", status_code=201)
+def create_contexts(body: ContextsIn, searcher: SearcherDep, once: OnceDep) -> ContextsOut:
+    """For each task the fitting skills, rendered under the budget, and an id to name in the episode that follows."""
+    batch = contexts.render(
+        once.scope,
+        searcher,
+        tasks=body.tasks,
+        k=body.k,
+        token_budget=body.token_budget,
+        label=body.label,
+        min_seq=body.min_seq,
+    )
+
+    def record(scope: Scope) -> ContextsOut:
+        return _contexts(batch, contexts.record(scope, batch))
+
+    return once(ContextsOut, record)
+
+
+def _hit(hit: Hit, *, explain: bool) -> HitOut:
+    version, skill = hit.served
+    parts = {"parts": PartsOut(**hit.ranked.parts)} if explain else {}
+    return HitOut(
+        version_id=version.id,
+        skill=skill.name,
+        kind=skill.kind,
+        number=version.number,
+        description=version.description,
+        rank=hit.rank,
+        score=hit.ranked.score,
+        **parts,
+    )
+
+
+def _contexts(batch: Batch, ids: list[str]) -> ContextsOut:
+    rows = [
+        ContextOut(
+            context_id=context_id,
+            task=task,
+            text=packed.text,
+            entries=[EntryOut(**asdict(piece)) for piece in packed.shown],
+            tokens=packed.tokens,
+            omitted=[OmittedOut(**asdict(piece)) for piece in packed.omitted],
+        )
+        for context_id, task, packed in zip(ids, batch.tasks, batch.packed, strict=True)
+    ]
+    return ContextsOut(contexts=rows, seq=batch.seq)

@@ -1,0 +1,87 @@
+"""Bodies of acceptance tests."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from api.schemas.candidates import DecisionOut
+from api.schemas.skills import Body
+from api.schemas.suites import Name
+from skillhub.models import Case, Trial
+from skillhub.services.gates import GateInput, GateView
+
+MAX_SLICES = 50
+
+
+class GateIn(Body):
+    suite: Name
+    split: Literal["dev", "test", "confirm"] = "dev"
+    target_slice: Name | None = Field(default=None, description="Default: the slice that the candidate declared")
+    protected_slices: list[Name] | None = Field(default=None, max_length=MAX_SLICES, description="Default: the target slice")
+    companions: list[Name] = Field(
+        default=[], max_length=MAX_SLICES, description="Skills whose `production` version both arms show as well"
+    )
+    policy: dict[str, Any] | None = Field(default=None, description="Constants that differ from the defaults")
+
+    def input(self, candidate_id: str) -> GateInput:
+        facts = self.model_dump(exclude={"protected_slices", "companions"})
+        protected = tuple(self.protected_slices) if self.protected_slices else None
+        return GateInput(
+            candidate_id=candidate_id, protected_slices=protected, companions=tuple(self.companions), **facts
+        )
+
+
+class GateTrialOut(BaseModel):
+    id: str
+    pair: int
+    arm: str
+    case_key: str
+    slice: str
+    seed: int
+    state: str
+    attempt: int
+    score: float | None
+    episode_id: str | None
+    error: str | None
+    finished_at: datetime | None
+
+    @classmethod
+    def of(cls, trial: Trial, case: Case) -> "GateTrialOut":
+        hidden = {"workspace_id", "gate_id", "case_id", "lease_token", "lease_expires_at", "runner"}
+        return cls(**trial.model_dump(exclude=hidden), case_key=case.key, slice=case.slice)
+
+
+class GateOut(BaseModel):
+    id: str
+    candidate_id: str
+    suite_id: str
+    state: str
+    target_slice: str
+    protected_slices: list[str]
+    split: str
+    alpha: float
+    stream_index: int
+    policy: dict[str, Any]
+    base_version_id: str | None
+    base_sha256: str
+    companions: list[str]
+    candidate_sha256: str
+    suite_sha256: str
+    numbers: dict[str, Any]
+    reason: str
+    """Where the test stands, in one sentence."""
+    trials: list[GateTrialOut]
+    decision: DecisionOut | None
+    created_at: datetime
+
+    @classmethod
+    def of(cls, view: GateView) -> "GateOut":
+        return cls(
+            **view.gate.model_dump(exclude={"workspace_id", "plan"}),
+            split=view.gate.plan["split"],
+            numbers=view.verdict.numbers,
+            reason=view.verdict.reason,
+            trials=[GateTrialOut.of(trial, case) for trial, case in view.trials],
+            decision=DecisionOut.of(view.decision) if view.decision else None,
+        )

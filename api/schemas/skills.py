@@ -1,0 +1,184 @@
+"""Bodies of the catalogue's routes."""
+
+import base64
+import binascii
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from skillhub.documents.archive import MAX_FILE_BYTES, MAX_FILES, MAX_PATH_CHARACTERS, BundledFile
+from skillhub.documents.edits import MAX_OPERATIONS
+from skillhub.documents.skillmd import MAX_DOCUMENT_BYTES
+from skillhub.errors import Invalid
+from skillhub.services.labels import PRODUCTION
+from skillhub.services.skills import SkillView, VersionView
+
+Kind = Literal["skill", "rule"]
+MAX_NUMBER = 2**31 - 1
+
+
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a NUL character cannot be stored")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+Message = Annotated[Text, Field(max_length=500)]
+Number = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
+
+
+class Body(BaseModel):
+    """What a caller sends; a field we do not know is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class FileIn(Body):
+    path: str = Field(max_length=MAX_PATH_CHARACTERS)
+    mode: int = Field(default=0o644, ge=0, le=0o777)
+    content_base64: str = Field(max_length=MAX_FILE_BYTES * 4 // 3 + 4)
+
+
+class SkillIn(Body):
+    name: Text = Field(max_length=256)
+    kind: Kind = "skill"
+    document: str = Field(max_length=MAX_DOCUMENT_BYTES, description="SKILL.md in full")
+    files: list[FileIn] = Field(default=[], max_length=MAX_FILES)
+    message: Message = ""
+    label: str = PRODUCTION
+
+    def bundled(self) -> list[BundledFile]:
+        return [BundledFile(file.path, file.mode, _decoded(i, file)) for i, file in enumerate(self.files)]
+
+
+class VersionIn(Body):
+    """A whole document, or edit operations against version `base`."""
+
+    document: str | None = Field(default=None, max_length=MAX_DOCUMENT_BYTES)
+    operations: list[dict[str, Any]] = Field(default=[], max_length=MAX_OPERATIONS)
+    base: Number | None = Field(default=None, description="Newest version the caller has read; needed with operations")
+    message: Message = ""
+    label: str | None = Field(default=None, description="A label to move to the new version besides `latest`")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "VersionIn":
+        if (self.document is None) == (not self.operations):
+            raise ValueError("send either a document or operations")
+        if self.operations and self.base is None:
+            raise ValueError("operations need the number of the version they were made against in `base`")
+        return self
+
+
+class RollbackIn(Body):
+    number: Number
+    label: str = PRODUCTION
+    message: Message = ""
+
+
+class RetireIn(Body):
+    reason: Message = Field(min_length=1)
+
+
+class LabelIn(Body):
+    number: Number
+
+
+class ParentOut(BaseModel):
+    number: int
+    version_id: str
+    relation: str
+
+
+class VersionOut(BaseModel):
+    id: str
+    skill: str
+    kind: str
+    number: int
+    content_sha256: str
+    document: str
+    description: str
+    message: str
+    created_by: str
+    created_at: datetime
+    candidate_id: str | None
+    parents: list[ParentOut]
+
+    @classmethod
+    def of(cls, view: VersionView) -> "VersionOut":
+        parents = [ParentOut(number=p.number, version_id=p.parent_id, relation=p.relation) for p in view.parents]
+        facts = view.version.model_dump(exclude={"workspace_id", "skill_id"})
+        return cls(**facts, skill=view.skill.name, kind=view.skill.kind, parents=parents)
+
+
+class SkillOut(BaseModel):
+    id: str
+    name: str
+    kind: str
+    state: str
+    created_at: datetime
+    retired_at: datetime | None
+    labels: dict[str, int]
+    latest_version: VersionOut
+
+    @classmethod
+    def of(cls, view: SkillView) -> "SkillOut":
+        facts = view.skill.model_dump(exclude={"workspace_id", "last_number"})
+        return cls(**facts, labels=view.labels, latest_version=VersionOut.of(view.latest))
+
+
+class LabelOut(BaseModel):
+    skill: str
+    label: str
+    number: int
+    version_id: str
+    revision: int
+    moved_at: datetime
+
+
+class LineageOut(BaseModel):
+    """Nodes are `{id, type, ...}` with type `version`, `candidate`, `decision`, `evidence` or `episode`."""
+
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, str]]
+
+
+class BlamedDecisionOut(BaseModel):
+    id: str
+    gate_id: str
+    verdict: str
+    reason: str
+    numbers: dict[str, Any]
+    created_at: datetime
+
+
+class BlamedEvidenceOut(BaseModel):
+    id: str
+    claim: str
+    polarity: int
+    weight: float
+    state: str
+    episode_ids: list[str]
+
+
+class BlamedSentenceOut(BaseModel):
+    line: int
+    text: str
+    anchor: str
+    introduced_in: int
+    version_id: str
+    candidate_id: str | None
+    decision: BlamedDecisionOut | None
+    evidence: list[BlamedEvidenceOut]
+
+
+class BlameOut(BaseModel):
+    sentences: list[BlamedSentenceOut]
+
+
+def _decoded(index: int, file: FileIn) -> bytes:
+    try:
+        return base64.b64decode(file.content_base64, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Invalid(f"{file.path!r} is not valid base64", path=f"/body/files/{index}/content_base64") from error

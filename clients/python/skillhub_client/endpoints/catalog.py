@@ -1,0 +1,118 @@
+"""Calls about skills, versions, labels and the log."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from skillhub_client import models as m
+from skillhub_client.endpoints.bodies import as_, as_bytes, given, part, plain_list
+from skillhub_client.transport import Call
+
+
+def health() -> Call[m.Health]:
+    """Whether the server is ready for requests: its database answers and is migrated."""
+    return Call("GET", "/readyz", as_(m.Health))
+
+
+def create_skill(
+    name: str,
+    document: str,
+    *,
+    kind: str = "skill",
+    files: Iterable[m.SkillFile | Mapping[str, Any]] = (),
+    message: str = "",
+    label: str = "production",
+) -> Call[m.Skill]:
+    """A new skill with its first version. Conflict where the name is taken by other content."""
+    body = {"name": name, "kind": kind, "document": document, "message": message, "label": label}
+    return Call("POST", "/v1/skills", as_(m.Skill), json=body | {"files": plain_list(files)})
+
+
+def publish_version(
+    name: str,
+    document: str | None = None,
+    *,
+    operations: Sequence[Mapping[str, Any]] | None = None,
+    base: int | None = None,
+    message: str = "",
+    label: str | None = None,
+) -> Call[m.Version]:
+    """The next version: a whole document, or edit operations against version `base`. Conflict where `base` is an older one."""
+    body = {"document": document, "operations": operations, "base": base, "message": message, "label": label}
+    return Call("POST", f"/v1/skills/{part(name)}/versions", as_(m.Version), json=given(body))
+
+
+def get_skill(name: str) -> Call[m.Skill]:
+    """The skill with its labels and newest version."""
+    return Call("GET", f"/v1/skills/{part(name)}", as_(m.Skill))
+
+
+def list_skills(
+    *, kind: str | None = None, state: str | None = None, cursor: str | None = None, limit: int | None = None
+) -> Call[m.Page[m.Skill]]:
+    """One page of skills."""
+    params = {"kind": kind, "state": state, "cursor": cursor, "limit": limit}
+    return Call("GET", "/v1/skills", as_(m.Page[m.Skill]), params=params)
+
+
+def get_version(name: str, number: int) -> Call[m.Version]:
+    """One version by its number."""
+    return Call("GET", f"/v1/skills/{part(name)}/versions/{number}", as_(m.Version))
+
+
+def history(name: str, *, cursor: str | None = None, limit: int | None = None) -> Call[m.Page[m.Version]]:
+    """One page of versions, newest first."""
+    params = {"cursor": cursor, "limit": limit}
+    return Call("GET", f"/v1/skills/{part(name)}/versions", as_(m.Page[m.Version]), params=params)
+
+
+def get_label(name: str, label: str) -> Call[m.Label]:
+    """Where a label points, with the revision that `move_label` asks for."""
+    return Call("GET", _label_path(name, label), as_(m.Label))
+
+
+def move_label(name: str, label: str, number: int, *, revision: int | None = None) -> Call[m.Label]:
+    """Point a label at another version. `revision` is the one you read, None for a new label; PreconditionFailed otherwise."""
+    headers = {} if revision is None else {"If-Match": f'"{revision}"'}
+    return Call("PUT", _label_path(name, label), as_(m.Label), json={"number": number}, headers=headers)
+
+
+def rollback(name: str, number: int, *, label: str = "production", message: str = "") -> Call[m.Version]:
+    """A new version with the content of version `number`, under `label`."""
+    body = {"number": number, "label": label, "message": message}
+    return Call("POST", f"/v1/skills/{part(name)}/rollback", as_(m.Version), json=body)
+
+
+def retire(name: str, *, reason: str) -> Call[m.Skill]:
+    """Take the skill out of every search and context; its versions and history stay."""
+    return Call("POST", f"/v1/skills/{part(name)}/retire", as_(m.Skill), json={"reason": reason})
+
+
+def lineage(name: str) -> Call[m.Lineage]:
+    """Where every version came from, rejected proposals included."""
+    return Call("GET", f"/v1/skills/{part(name)}/lineage", as_(m.Lineage))
+
+
+def blame(name: str, number: int) -> Call[m.Blame]:
+    """For each line of a version: the version that brought it and the decision and evidence behind it."""
+    return Call("GET", f"/v1/skills/{part(name)}/versions/{number}/blame", as_(m.Blame))
+
+
+def export_skill(name: str, *, label: str | None = None, version: int | None = None) -> Call[bytes]:
+    """Zip archive of the skill's folder, byte for byte as published."""
+    params = {"label": label, "version": version}
+    return Call("GET", f"/v1/skills/{part(name)}/export", as_bytes, params=params)
+
+
+def events(*, after: int = 0, limit: int | None = None) -> Call[list[m.Event]]:
+    """Events with a higher `seq`, oldest first."""
+    read = as_(m.Page[m.Event])
+    return Call("GET", "/v1/events", lambda response: read(response).items, params={"after": after, "limit": limit})
+
+
+def ui_session() -> Call[m.UiSession]:
+    """A short-lived signed link that opens the web view in a browser."""
+    return Call("POST", "/v1/ui-sessions", as_(m.UiSession))
+
+
+def _label_path(name: str, label: str) -> str:
+    return f"/v1/skills/{part(name)}/labels/{part(label)}"

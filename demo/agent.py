@@ -1,0 +1,206 @@
+"""An agent that follows the skills it is shown: in come a task and SKILL.md texts, out goes the trace of one episode.
+
+No language model: it reads imperative sentences, finds what they name and acts. It knows the interface, not the tasks.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from demo.exploring import find, go, open_up, survey
+from demo.grounding import LIKELY, SURE, Encode, Similarity, best_fit, best_thing, extends, fit
+from demo.reading import Instruction, Plan, read_document
+from demo.scene import Scene
+from demo.slots import bind, filled, unbound
+from demo.world import World, recorded
+from skillhub.curation.phrases import Move, content
+from skillhub.rollouts.trace import Trace
+
+BUDGET = 100
+_FITS = 0.45
+_TRIES = 3
+_SAME_AS = {"examine": "look at", "drop": "put down", "take": "pick up", "get": "pick up"}
+_COMMITTING = frozenset({"focus on", "eat", "reset"})
+_READING = re.compile(r"(above|below|over|under) (-?\d+(?:\.\d+)?)", re.IGNORECASE)
+_COMPARED = re.compile(r"reading for (.+?) is (.+?) than (?:the one )?for (.+)$", re.IGNORECASE)
+_WHEN = re.compile(r"(greater|smaller) \(when (.+?) is (.+?)\)")
+_EQUAL = re.compile(r"^(.+?) is (.+)$")
+_SEEN = re.compile(r'you see "([^"]+)"', re.IGNORECASE)
+
+
+class Agent:
+    """`encode` turns texts into unit vectors (see `skillhub.retrieval.embed`)."""
+
+    def __init__(self, encode: Encode, *, budget: int = BUDGET) -> None:
+        self._similar = Similarity(encode)
+        self._budget = budget
+
+    def play(self, world: World, task: str, variation: int, skills: Sequence[str] = ()) -> Trace:
+        """One episode with the given documents in view."""
+        scene = Scene(world, world.start(task, variation), self._budget)
+        plans = read_steps(skills, scene.turn.task, self._similar)
+        if not plans:
+            survey(scene, most=6)
+        for plan in plans:
+            scene.slots = bind_slots(plan, scene.turn.task)
+            for instruction in plan.instructions:
+                follow(scene, instruction, plan, self._similar)
+        return recorded(scene.turns, task=task, variation=variation, origin="agent")
+
+
+def read_steps(skills: Sequence[str], task: str, similar: Similarity) -> list[Plan]:
+    """The documents that fit this task best (several where they fit alike), in the order shown."""
+    ranked = []
+    for text in skills:
+        plan = read_document(text)
+        fitness = _fit(plan, task, similar)
+        if plan.instructions and fitness > 0:
+            ranked.append((fitness, plan))
+    best = max((fitness for fitness, _ in ranked), default=0.0)
+    return [plan for fitness, plan in ranked if fitness == best]
+
+
+def bind_slots(plan: Plan, task: str) -> dict[str, str]:
+    """Slot values that the task text gives."""
+    return (plan.template.match(task) or {}) if plan.template else {}
+
+
+def follow(scene: Scene, instruction: Instruction, plan: Plan, similar: Similarity) -> None:
+    """Carry out one instruction as far as the world lets it."""
+    moves = instruction.moves
+    if instruction.condition and not holds(scene, instruction.condition):
+        moves = instruction.otherwise
+    for _ in range(instruction.times):
+        done, heard = False, []
+        for move in moves:
+            if scene.over:
+                return
+            done |= attempt(scene, move, instruction, plan, similar)
+            heard.append(scene.turn.result)
+        if not done or (instruction.until and any(instruction.until in text for text in heard)):
+            return
+
+
+def holds(scene: Scene, condition: str) -> bool:
+    """Whether a condition in words is true now: a number against a bound, two readings, or something in sight."""
+    text = filled(Move("", (condition,)), scene.slots).args[0]
+    compared, reading, seen = _COMPARED.search(text), _READING.search(text), _SEEN.search(text)
+    if compared:
+        left, right = scene.readings.get(compared[1], 0.0), scene.readings.get(compared[3], 0.0)
+        cases = [sign for sign, actual, value in _WHEN.findall(compared[2]) if actual == value]
+        return (left > right) == ("greater" in (cases or [compared[2]]))
+    if reading and scene.last_reading is not None:
+        return (scene.last_reading > float(reading[2])) == (reading[1].lower() in {"above", "over"})
+    equal = _EQUAL.match(text)
+    if equal and not seen:
+        return equal[1].lower() in equal[2].lower().split(" or ")
+    return bool(seen) and seen[1].lower() in scene.turn.observation.lower()
+
+
+def attempt(scene: Scene, move: Move, instruction: Instruction, plan: Plan, similar: Similarity) -> bool:
+    """Do one move: fill its names, go where its things are, open what hides them, act."""
+    for options in instruction.options:
+        if options.name in re.findall(r"\{([a-z0-9-]+)\}", " ".join(move.args)) and options.name not in scene.slots:
+            bind(scene, move, options, similar)
+    move = in_known_verbs(scene, filled(move, scene.slots), similar)
+    if unbound(move) or scene.over:
+        return False
+    if move.verb in {"go to", "teleport to"}:
+        return go(scene, move.args[0])
+    if move in scene.habits and act(scene, scene.habits[move]):
+        return True
+    for _ in range(3):
+        actions = explore(scene, move)
+        for action in [a for a in actions if may_take(scene, move, a, plan)][:_TRIES]:
+            if act(scene, action):
+                if instruction.times > 1:
+                    scene.habits[move] = action
+                return True
+        if not actions or scene.over or not open_up(scene):
+            return False
+    return False
+
+
+def in_known_verbs(scene: Scene, move: Move, similar: Similarity) -> Move:
+    """The move with a verb that the interface has; another verb is taken for the one nearest in meaning."""
+    if not move.args or move.verb in scene.world.verbs:
+        return move
+    if move.verb in _SAME_AS:
+        return replace(move, verb=_SAME_AS[move.verb])
+    sentences = {Move(v, move.args, move.link).text(): v for v in scene.world.verbs}
+    return replace(move, verb=sentences[similar.closest([move.text()], list(sentences))[1]])
+
+
+def explore(scene: Scene, move: Move) -> list[str]:
+    """The actions that may be meant by a move, best first, after bringing its things together."""
+    for _ in range(3):
+        missing = [i for i in range(len(move.args)) if not at_hand(scene, move, i)]
+        if not missing or scene.over:
+            break
+        if len(move.args) > 1 and all(extends(move.args[i], scene.things("look at")) for i in missing):
+            return [literal(scene, move, missing)]
+        for position, phrase in enumerate(move.args):
+            if position not in missing and not scene.carries(phrase):
+                take_along(scene, phrase)
+        if not find(scene, move.args[missing[0]]):
+            break
+    return ground(scene, move)
+
+
+def at_hand(scene: Scene, move: Move, position: int) -> bool:
+    """Whether the thing is here, or carried to where its partner may be."""
+    phrase = move.args[position]
+    if best_fit(phrase, scene.things(move.verb, position)) >= SURE:
+        return True
+    return len(move.args) > 1 and scene.carries(phrase) and not scene.things(move.verb, position)
+
+
+def literal(scene: Scene, move: Move, missing: Sequence[int]) -> str:
+    """The move in its own words where they name parts that the list of actions leaves out."""
+    names = []
+    for position, phrase in enumerate(move.args):
+        thing = None if position in missing else best_thing(phrase, scene.things(move.verb, position))
+        names.append(thing.aliases[-1] if thing else phrase)
+    return Move(move.verb, tuple(names), move.link).text()
+
+
+def take_along(scene: Scene, phrase: str) -> None:
+    """Pick a thing up, where that is possible."""
+    thing = best_thing(phrase, scene.things("pick up"))
+    if thing is not None:
+        scene.act(f"pick up {thing.aliases[-1]}")
+
+
+def ground(scene: Scene, move: Move) -> list[str]:
+    """The simulator's actions for a move, best first; without objects the verb itself."""
+    if not move.args:
+        return [move.verb]
+    ranked = []
+    for option in scene.options():
+        if option.verb == move.verb and len(option.things) == len(move.args):
+            fits = [fit(phrase, thing) for phrase, thing in zip(move.args, option.things, strict=True)]
+            if min(fits) >= LIKELY:
+                ranked.append((-sum(fits), option.action))
+    return [action for _, action in sorted(ranked)]
+
+
+def may_take(scene: Scene, move: Move, action: str, plan: Plan) -> bool:
+    """Guard: nothing irreversible without a sure referent, nothing that the document forbids."""
+    words = content(action)
+    if any(content(f.text()) <= words for f in plan.forbidden if f.args):
+        return False
+    if move.verb not in _COMMITTING:
+        return True
+    return best_fit(move.args[0], scene.things(move.verb)) >= SURE
+
+
+def act(scene: Scene, action: str) -> bool:
+    """Take the action; True unless the world refused."""
+    return scene.act(action)
+
+
+def _fit(plan: Plan, task: str, similar: Similarity) -> float:
+    if plan.template is not None:
+        return 2.0 if plan.template.is_exact(task) else float(plan.template.match(task) is not None)
+    likeness = similar.between(plan.about, task)
+    return likeness if likeness >= _FITS else 0.0

@@ -1,0 +1,192 @@
+"""The demo: one walk round the whole circle in a real simulator, through the same HTTP API and SDK that any user has.
+
+In: names of ScienceWorld task types. Out: a `Report`. Each station of the circle is one function below, in order.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillhub_client import Candidate, Client, Invalid
+
+from demo.candidates import copied_trace, harmful
+from demo.plan import TaskPlan, cases, plan_task
+from demo.players import Crew, Hub, Played, crew
+from demo.report import Report, TaskReport, Verdict
+from demo.world import World
+from skillhub.curation.draft import Draft
+from skillhub.rollouts.trace import Trace
+from skillhub.stack import Stack
+
+PLAYERS = 2
+TASKS = ("find-living-thing", "find-animal", "chemistry-mix", "power-component", "use-thermometer")
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A candidate and what came of it."""
+
+    candidate: Candidate
+    verdict: str
+    reason: str
+    trials: int = 0
+    """Trials that were played for the decision."""
+
+
+def run(tasks: Sequence[str], *, data_dir: Path, say: Say) -> Report:
+    """Start a hub in `data_dir`, walk the circle with every task type, stop the hub.
+
+    Each run has a workspace of its own, so that an earlier run changes nothing.
+    """
+    started = time.monotonic()
+    name = f"demo-{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:4]}"
+    say(f"planning {len(tasks)} task types")
+    plans = plan(tasks)
+    with Stack(data_dir, progress=say) as stack:
+        hub = Hub(url=stack.url, key=stack.create_key("demo", workspace=name))
+        client = Client(hub.url, hub.key)
+        with crew(hub, run=name, size=PLAYERS) as players:
+            report = walk(client, players, plans, say=say)
+        report.url = client.ui_session().url
+        report.seconds = round(time.monotonic() - started, 1)
+        return report
+
+
+def plan(tasks: Sequence[str]) -> list[TaskPlan]:
+    """Variations for each task type; ValueError names a task type the simulator does not have."""
+    world = World()
+    try:
+        unknown = sorted(set(tasks) - set(world.tasks))
+        if unknown:
+            raise ValueError(f"ScienceWorld has no task type {', '.join(unknown)}; it has {', '.join(world.tasks)}")
+        return [plan_task(task, world.variations) for task in tasks]
+    finally:
+        world.close()
+
+
+def walk(client: Client, players: Crew, plans: Sequence[TaskPlan], *, say: Say) -> Report:
+    """rollouts -> evidence -> candidates -> gate -> versions -> retrieval -> context -> next rollouts"""
+    say("playing test variations without skills")
+    before = play_tests(players, plans, method="play_without")
+    say("recording gold play on training variations")
+    gold = record_gold(players, plans)
+    say("extracting candidates")
+    proposed = extract(client, plans)
+    say(f"gate: {len(proposed)} candidates in paired trials on dev variations")
+    decided = put_through_gate(client, players, proposed, plans)
+    traps = propose_traps(client, gold, decided)
+    say(f"gate: {len(traps)} candidates that must not pass")
+    decided += put_through_gate(client, players, traps, plans)
+    say("playing test variations with what was accepted")
+    after = play_tests(players, plans, method="play_with")
+    return summarise(plans, before=before, after=after, decided=decided)
+
+
+def play_tests(players: Crew, plans: Sequence[TaskPlan], *, method: str) -> dict[str, list[Played]]:
+    """Test episodes of each task type."""
+    pairs = [(plan.task, number) for plan in plans for number in plan.test]
+    played: dict[str, list[Played]] = {plan.task: [] for plan in plans}
+    for episode in players.each(method, pairs):
+        played[episode.task].append(episode)
+    return played
+
+
+def record_gold(players: Crew, plans: Sequence[TaskPlan]) -> dict[str, list[Trace]]:
+    """Recorded episodes of successful play, by task type."""
+    traces: dict[str, list[Trace]] = {plan.task: [] for plan in plans}
+    for trace in players.each("play_gold", [(plan.task, number) for plan in plans for number in plan.train]):
+        traces[trace.slice].append(trace)
+    return traces
+
+
+def extract(client: Client, plans: Sequence[TaskPlan]) -> list[Candidate]:
+    """Let the workers turn the episodes into candidates."""
+    jobs = client.extract([plan.task for plan in plans], split="train").jobs
+    results = [client.wait_for_job(job.id).result for job in jobs]
+    return [client.get_candidate(candidate_id) for result in results for candidate_id in result["candidate_ids"]]
+
+
+def put_through_gate(
+    client: Client, players: Crew, candidates: Sequence[Candidate], plans: Sequence[TaskPlan]
+) -> list[Outcome]:
+    """Register a gate for each candidate, run its trials, return what was decided of each."""
+    for task in plans:
+        client.put_suite(suite_name(task.task), cases(task))
+    refused, gates = [], []
+    for candidate in candidates:
+        try:
+            gates.append(client.open_gate(candidate.id, suite=suite_name(candidate.target_slice)))
+        except Invalid as error:  # too few dev variations left for any decision
+            refused.append(Outcome(candidate, verdict="undecided", reason=str(error)))
+    players.work_off([gate.id for gate in gates])
+    return refused + [_outcome(client, gate.id) for gate in gates]
+
+
+def _outcome(client: Client, gate_id: str) -> Outcome:
+    gate = client.get_gate(gate_id)
+    return Outcome(
+        client.get_candidate(gate.candidate_id),
+        verdict=gate.decision.verdict,
+        reason=gate.decision.reason,
+        trials=sum(trial["state"] == "finished" for trial in gate.trials),
+    )
+
+
+def suite_name(task: str) -> str:
+    return f"scienceworld-{task}"
+
+
+def propose_traps(client: Client, gold: dict[str, list[Trace]], decided: Sequence[Outcome]) -> list[Candidate]:
+    """For each accepted skill, a copy of one gold path and a harmful edit, offered as its next version."""
+    traps = []
+    for good in (outcome.candidate for outcome in decided if outcome.verdict == "accepted"):
+        if good.kind == "skill":
+            traps += [
+                _propose(client, copied_trace(gold[good.target_slice][0], name=good.skill_name), good, proposer="copied-trace"),
+                _propose(client, harmful(_as_draft(good)), good, proposer="harmful-edit"),
+            ]
+    return traps
+
+
+def _as_draft(good: Candidate) -> Draft:
+    return Draft(good.skill_name, good.kind, good.target_slice, good.document, claims=(), rationale=good.rationale)
+
+
+def _propose(client: Client, draft: Draft, good: Candidate, *, proposer: str) -> Candidate:
+    return client.propose(
+        good.skill_name,
+        draft.document,
+        kind=good.kind,
+        base=client.get_label(good.skill_name, "production").number,
+        proposer=proposer,
+        rationale=draft.rationale,
+        target_slice=good.target_slice,
+    )
+
+
+def summarise(
+    plans: Sequence[TaskPlan],
+    *,
+    before: dict[str, list[Played]],
+    after: dict[str, list[Played]],
+    decided: Sequence[Outcome],
+) -> Report:
+    tasks = [_task_report(plan.task, before[plan.task], after[plan.task], decided) for plan in plans]
+    return Report(tasks=tasks, trials=sum(outcome.trials for outcome in decided))
+
+
+def _task_report(task: str, before: Sequence[Played], after: Sequence[Played], decided: Sequence[Outcome]) -> TaskReport:
+    return TaskReport(
+        task=task,
+        baseline=[played.score for played in before],
+        final=[played.score for played in after],
+        shown=sorted({version for played in after for version in played.shown}),
+        verdicts=[
+            Verdict(outcome.candidate.skill_name, outcome.candidate.proposer, outcome.verdict, outcome.reason)
+            for outcome in decided
+            if outcome.candidate.target_slice == task
+        ],
+    )

@@ -1,0 +1,123 @@
+"""The processes that play. Each holds one simulator, one agent and one connection to the hub, and is handed plain values."""
+
+import multiprocessing
+import uuid
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from skillhub_client import Client, TrialLease, TrialResult
+from skillhub_client.evaluate import run_trials
+
+from demo.agent import Agent
+from demo.recording import episode_of
+from demo.world import World
+from skillhub.retrieval.embed import Embedder
+from skillhub.rollouts.trace import Trace
+
+SHOWN = 2
+"""Documents asked for with each task."""
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Where the hub is and the key that opens it."""
+
+    url: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Played:
+    """One test episode: its score and what had been shown."""
+
+    task: str
+    variation: int
+    score: float
+    shown: tuple[str, ...]
+    """`name@number` of each version in the context."""
+
+
+class Player:
+    """Plays episodes and records every one of them through the SDK."""
+
+    def __init__(self, hub: Hub, *, run: str) -> None:
+        self.client = Client(hub.url, hub.key)
+        self.world = World()
+        self.agent = Agent(Embedder().encode)
+        self.run = run
+
+    def play_gold(self, task: str, variation: int) -> Trace:
+        trace = self.world.gold(task, variation)
+        self._record(trace, variation=variation, split="train", policy="gold")
+        return trace
+
+    def play_without(self, task: str, variation: int) -> Played:
+        trace = self.agent.play(self.world, task, variation, [])
+        self._record(trace, variation=variation, split="test", policy="agent")
+        return Played(task=task, variation=variation, score=trace.score, shown=())
+
+    def play_with(self, task: str, variation: int) -> Played:
+        text = self.world.start(task, variation).task
+        context = self.client.contexts([text], k=SHOWN).contexts[0]
+        trace = self.agent.play(self.world, task, variation, [entry.document for entry in context.entries])
+        self._record(trace, variation=variation, split="test", policy="agent-with-skills", context=context)
+        shown = tuple(f"{entry.skill}@{entry.number}" for entry in context.entries)
+        return Played(task=task, variation=variation, score=trace.score, shown=shown)
+
+    def play_trial(self, trial: TrialLease) -> TrialResult:
+        task, variation = trial.case.spec["task"], trial.case.spec["variation"]
+        trace = self.agent.play(self.world, task, variation, [shown.document for shown in trial.documents])
+        key = f"{self.run}/{trial.id}/{uuid.uuid4().hex[:8]}"  # a second attempt is another episode
+        episode = episode_of(trace, key=key, variation=variation, split="dev", policy=f"agent-{trial.arm}")
+        return TrialResult(score=trace.score, episode=episode)
+
+    def _record(self, trace: Trace, *, variation: int, split: str, policy: str, context=None) -> None:
+        key = f"{self.run}/{policy}/{trace.slice}/{variation}"
+        self.client.ingest_episodes(
+            [episode_of(trace, key=key, variation=variation, split=split, policy=policy, context=context)]
+        )
+
+
+class Crew:
+    """A fixed number of player processes."""
+
+    def __init__(self, pool: ProcessPoolExecutor, *, size: int) -> None:
+        self._pool = pool
+        self._size = size
+
+    def each(self, method: str, pairs: Sequence[tuple[str, int]]) -> Iterator[object]:
+        """Answers of `Player.method(task, variation)` for every pair, in order."""
+        return self._pool.map(_call, [method] * len(pairs), *zip(*pairs, strict=True))
+
+    def work_off(self, gate_ids: Sequence[str]) -> None:
+        """Run trials in all processes until every gate is decided."""
+        list(self._pool.map(_work_off, [tuple(gate_ids)] * self._size, range(self._size)))
+
+
+@contextmanager
+def crew(hub: Hub, *, run: str, size: int) -> Iterator[Crew]:
+    """Players in fresh processes (no fork: torch and Java do not survive one)."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(size, mp_context=context, initializer=_open, initargs=(hub, run)) as pool:
+        yield Crew(pool, size=size)
+
+
+_player: Player
+
+
+def _open(hub: Hub, run: str) -> None:
+    global _player
+    _player = Player(hub, run=run)
+
+
+def _call(method: str, task: str, variation: int) -> object:
+    return getattr(_player, method)(task, variation)
+
+
+def _work_off(gate_ids: tuple[str, ...], number: int) -> None:
+    def decided() -> bool:
+        return all(_player.client.get_gate(gate_id).state == "decided" for gate_id in gate_ids)
+
+    run_trials(_player.client, _player.play_trial, runner=f"player-{number}", until=decided)

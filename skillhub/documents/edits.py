@@ -1,0 +1,233 @@
+"""Edit operations against the sections of a document; in come a SKILL.md and operations, out comes the new SKILL.md.
+
+    {"op": "add", "anchor": "steps", "text": "4. Wait."}            at the end of the section; "" is the document
+    {"op": "add", "anchor": "steps", "after": "Heat it.", "text"}   below the line of that sentence
+    {"op": "replace", "anchor": "steps", "text": "..."}             what stands under the heading, subsections excepted
+    {"op": "replace", "anchor": "steps", "sentence": "Heat it.", "text": "Heat it slowly."}
+    {"op": "remove", "anchor": "steps"}                             heading, content and subsections; with "sentence" only that
+    {"op": "move", "anchor": "cautions", "after": "steps"}          with subsections; "after": "" moves it below the title
+    {"op": "set_metadata", "key": "metadata.author", "value": "x"}  a frontmatter field or `metadata.<key>`; null removes it
+
+Everything an operation does not name keeps its bytes. Operations apply in order, each to the result of the one before.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from skillhub.documents.sections import Section, Sentence, lines, normalised, sections, sentences
+from skillhub.documents.skillmd import FIELDS, Document, parse
+from skillhub.errors import Invalid
+
+MAX_OPERATIONS = 200
+
+Operation = Mapping[str, Any]
+
+
+def apply(document: str, operations: Sequence[Operation]) -> str:
+    """The document after all operations. Errors: Invalid with the path of the faulty operation, e.g. `/operations/2/anchor`."""
+    if len(operations) > MAX_OPERATIONS:
+        raise Invalid(f"at most {MAX_OPERATIONS} operations are allowed", path="/operations")
+    for index, operation in enumerate(operations):
+        step = _Step(parse(document), operation, f"/operations/{index}")
+        document = step.result()
+        _check(document, step)
+    return document
+
+
+class _Step:
+    """One operation on one document."""
+
+    def __init__(self, document: Document, operation: Operation, path: str) -> None:
+        self.document = document
+        self.operation = operation
+        self.path = path
+        self.lines = lines(document.text)
+        self.newline = re.search(r"\r\n|\r|\n", document.text).group()
+
+    def result(self) -> str:
+        name = self.operation.get("op")
+        if not isinstance(name, str) or name not in _OPERATIONS:
+            raise self.refused("op", f"must be one of {', '.join(_OPERATIONS)}")
+        take, allowed = _OPERATIONS[name]
+        for key in self.operation:
+            if key != "op" and key not in allowed:
+                raise self.refused(key, f"is not a field of {name!r}")
+        return take(self)
+
+    def refused(self, key: str, why: str) -> Invalid:
+        return Invalid(f"{self.path}/{key}: {why}", path=f"{self.path}/{key}")
+
+    def text(self, key: str) -> str:
+        value = self.operation.get(key)
+        if not isinstance(value, str):
+            raise self.refused(key, "must be a text")
+        return value
+
+    def section(self, key: str = "anchor") -> Section:
+        anchor = self.text(key)
+        found = [section for section in sections(self.document) if section.anchor == anchor]
+        if not found:
+            raise self.refused(key, f"there is no section {anchor!r}")
+        return found[0]
+
+    def sentence(self, key: str, section: Section) -> Sentence:
+        wanted = normalised(self.text(key))
+        inside = [s for s in sentences(self.document) if section.content_line <= s.line < section.content_end]
+        found = [s for s in inside if normalised(s.text) == wanted]
+        if len(found) != 1:
+            raise self.refused(key, f"stands {len(found)} times in section {section.anchor!r}, once is needed")
+        return found[0]
+
+    def spliced(self, start: int, end: int, new: Sequence[str]) -> str:
+        """The text with the lines from `start` up to `end` (from 1, exclusive) replaced."""
+        return "".join([*self.lines[: start - 1], *new, *self.lines[end - 1 :]])
+
+    def block(self, text: str) -> list[str]:
+        """Text as lines with the document's own line break."""
+        return [line.rstrip("\r\n") + self.newline for line in lines(text)]
+
+
+def _add(step: _Step) -> str:
+    section = step.section()
+    text = step.block(step.text("text"))
+    if "after" in step.operation:
+        sentence = step.sentence("after", section)
+        at = sentence.line + sentence.text.count("\n") + 1
+        return _inserted(step, at, text)
+    at = section.end if section.anchor else len(step.lines) + 1
+    while at > section.content_line and not step.lines[at - 2].strip():
+        at -= 1
+    gap = [] if _continues_list(step, at, text) else [step.newline]
+    return _inserted(step, at, [*gap, *text])
+
+
+def _inserted(step: _Step, at: int, text: Sequence[str]) -> str:
+    """Insert before line `at`, closing the line above where the file ends without a line break."""
+    if at > 1 and not step.lines[at - 2].endswith(("\r", "\n")):
+        step.lines[at - 2] += step.newline
+    return step.spliced(at, at, text)
+
+
+def _continues_list(step: _Step, at: int, text: Sequence[str]) -> bool:
+    marker = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
+    return bool(text and marker.match(text[0]) and at > 1 and marker.match(step.lines[at - 2]))
+
+
+def _replace(step: _Step) -> str:
+    section = step.section()
+    if "sentence" in step.operation:
+        return _with_sentence(step, section, step.text("text"))
+    end = section.content_end
+    while end > section.content_line and not step.lines[end - 2].strip():
+        end -= 1
+    start = section.content_line
+    while start < end and not step.lines[start - 1].strip():
+        start += 1
+    return step.spliced(start, end, step.block(step.text("text")))
+
+
+def _remove(step: _Step) -> str:
+    section = step.section()
+    if "sentence" in step.operation:
+        return _with_sentence(step, section, "")
+    if not section.anchor:
+        return step.spliced(section.content_line, section.content_end, [])
+    return step.spliced(section.first_line, section.end, [])
+
+
+def _with_sentence(step: _Step, section: Section, new: str) -> str:
+    """The sentence replaced where it stands; a line that becomes empty, or a bare list marker, goes."""
+    sentence = step.sentence("sentence", section)
+    start, end = sentence.line, sentence.line + sentence.text.count("\n") + 1
+    block = "".join(step.lines[start - 1 : end - 1])
+    pattern = r"\s+".join(re.escape(word) for word in sentence.text.split())
+    changed = re.sub(pattern, lambda _: new, block, count=1)
+    if not new and not re.sub(r"^[\s>]*(?:[-*+]|\d{1,9}[.)])?", "", changed).strip():
+        changed = ""
+    return step.spliced(start, end, [changed])
+
+
+def _move(step: _Step) -> str:
+    section, after = step.section(), step.section("after")
+    if not section.anchor:
+        raise step.refused("anchor", "what stands before the first heading cannot be moved")
+    target = after.end if after.anchor else _front(step)
+    if section.first_line <= after.first_line < section.end:
+        raise step.refused("after", "a section cannot be moved into itself")
+    moved = step.lines[section.first_line - 1 : section.end - 1]
+    if not moved[-1].endswith(("\r", "\n")):
+        moved[-1] += step.newline
+    rest = [*step.lines[: section.first_line - 1], *step.lines[section.end - 1 :]]
+    at = target - 1 if target <= section.first_line else target - 1 - len(moved)
+    if at and not rest[at - 1].endswith(("\r", "\n")):
+        rest[at - 1] += step.newline
+    gap = [step.newline] if at and rest[at - 1].strip() else []
+    tail = [step.newline] if at < len(rest) and moved[-1].strip() else []
+    return "".join([*rest[:at], *gap, *moved, *tail, *rest[at:]])
+
+
+def _front(step: _Step) -> int:
+    """Line where the sections start: below the title and its text, or below what stands before the first heading."""
+    found = sections(step.document)
+    has_title = [section.level for section in found].count(1) == 1 and found[1].level == 1
+    return found[1].end if has_title else found[0].end
+
+
+def _set_metadata(step: _Step) -> str:
+    key, value = step.text("key"), step.operation.get("value")
+    if value is not None and not isinstance(value, str):
+        raise step.refused("value", "must be a text, or null to remove the field")
+    if key.startswith("metadata."):
+        return _set_inner(step, key.removeprefix("metadata."), value)
+    if key not in FIELDS or key in ("name", "metadata") or (key == "description" and value is None):
+        raise step.refused("key", "is not a field that can be set; the name of a skill never changes")
+    start, end = _field_span(step, key)
+    return step.spliced(start, end, [] if value is None else step.block(f"{key}: {_scalar(value)}"))
+
+
+def _set_inner(step: _Step, key: str, value: str | None) -> str:
+    inner = step.document.fields.get("metadata", {})
+    if not key or not isinstance(inner, dict):
+        raise step.refused("key", "the document's metadata is not a mapping, or the key is empty")
+    if any(not isinstance(item, str) for item in inner.values()):
+        raise step.refused("key", "the document's metadata is nested; replace the whole document instead")
+    merged = {**inner, key: value}
+    entries = [f"  {_scalar(k)}: {_scalar(v)}" for k, v in merged.items() if v is not None]
+    start, end = _field_span(step, "metadata")
+    return step.spliced(start, end, step.block("\n".join(["metadata:", *entries])) if entries else [])
+
+
+def _field_span(step: _Step, key: str) -> tuple[int, int]:
+    """Lines of a frontmatter field; the empty span before the closing line where it is not there."""
+    closing = step.document.body_line - 1
+    start = step.document.field_lines.get(key)
+    if start is None:
+        return closing, closing
+    end = min([line for line in step.document.field_lines.values() if line > start], default=closing)
+    while end > start + 1 and re.match(r"#|\s*$|\.\.\.", step.lines[end - 2]):
+        end -= 1
+    return start, end
+
+
+def _scalar(value: str) -> str:
+    """A YAML scalar that reads as exactly this text."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _check(document: str, step: _Step) -> None:
+    try:
+        parse(document, name=step.document.name)
+    except Invalid as error:
+        faults = [{**fault, "path": step.path} for fault in error.errors]
+        raise Invalid(f"{step.path}: the result is not valid: {error.detail}", errors=faults) from error
+
+
+_OPERATIONS: dict[str, tuple[Callable[[_Step], str], frozenset[str]]] = {
+    "add": (_add, frozenset({"anchor", "text", "after"})),
+    "replace": (_replace, frozenset({"anchor", "text", "sentence"})),
+    "remove": (_remove, frozenset({"anchor", "sentence"})),
+    "move": (_move, frozenset({"anchor", "after"})),
+    "set_metadata": (_set_metadata, frozenset({"key", "value"})),
+}

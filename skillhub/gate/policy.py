@@ -1,0 +1,80 @@
+"""All constants of the test in one value, stored with the gate so that its decision can be replayed."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from skillhub.errors import Invalid
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "alpha": (1e-6, 0.25),
+    "alpha_protect": (1e-6, 0.25),
+    "alpha_harm": (1e-6, 0.25),
+    "beta": (0.005, 0.5),
+    "boldness": (0.1, 0.9999),
+    "hedge": (0.001, 0.999),
+    "protect_hedge": (0.001, 0.999),
+    "max_pairs": (1, 1000),
+    "futility_pairs": (1, 1000),
+    "open_pairs": (1, 256),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """How a candidate is tested. Out of range is Invalid."""
+
+    improve: str = "betting"
+    """`betting` for graded scores, `sign` for fixes and breaks only."""
+    alpha: float = 0.05
+    """False discoveries tolerated over all candidates of the suite."""
+    alpha_protect: float = 0.05
+    alpha_harm: float = 0.05
+    beta: float = 0.15
+    """Mean loss of score from which on a protected slice counts as damaged."""
+    max_pairs: int = 40
+    """Pairs of a slice at most; fewer where the slice has fewer cases."""
+    futility_pairs: int = 8
+    """From this pair on, the remaining pairs are hoped to be no better than the best one seen. The test goes on all the same
+    where about as many pairs more would show harm, because a rejection says more than a doubt."""
+    boldness: float = 0.999
+    hedge: float = 0.5
+    """Share of the stake on smaller bets: more survives noise, less decides sooner."""
+    protect_hedge: float = 0.02
+    """Small, so that pairs without any difference certify in the least number possible."""
+    open_pairs: int = 4
+    """Pairs under way at a time."""
+    locked_slices: tuple[str, ...] = ()
+    """Slices where one worse score rejects, and where every case must be run."""
+
+    def __post_init__(self) -> None:
+        if self.improve not in ("betting", "sign"):
+            raise Invalid(f"policy.improve: {self.improve!r} is neither betting nor sign", path="/policy/improve")
+        for name, (least, most) in _RANGES.items():
+            if not least <= getattr(self, name) <= most:
+                raise Invalid(f"policy.{name}: {getattr(self, name)!r} is not in [{least}, {most}]", path=f"/policy/{name}")
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "Policy":
+        """From a JSON object; a missing constant has its default, an unknown one is Invalid."""
+        unknown = sorted(values.keys() - {field.name for field in fields(cls)})
+        if unknown:
+            raise Invalid(f"policy.{unknown[0]}: there is no such constant", path=f"/policy/{unknown[0]}")
+        return cls(**{name: _typed(name, value) for name, value in values.items()})
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"locked_slices": list(self.locked_slices)}
+
+
+def _typed(name: str, value: Any) -> Any:
+    """The value with the type of its default; Invalid where it is of another kind."""
+    default = getattr(Policy, name)
+    if isinstance(default, tuple) and isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    if isinstance(default, str) and isinstance(value, str):
+        return value
+    numeric = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(default, int | float) and numeric and (isinstance(default, float) or value == int(value)):
+        return type(default)(value)
+    raise Invalid(f"policy.{name}: {value!r} is not of the right type", path=f"/policy/{name}")

@@ -1,0 +1,261 @@
+"""The acceptance test of a candidate: registered before its first trial, moved by finished pairs, decided once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from skillhub.errors import Conflict, Invalid, NotFound
+from skillhub.evaluation.cases import next_case, pair_seed, shuffled
+from skillhub.gate.budget import e_lond_alpha
+from skillhub.gate.decide import Pair, Policy, Verdict, decide
+from skillhub.ids import new_id
+from skillhub.models import Candidate, Case, Decision, Gate, Suite, Trial, Version
+from skillhub.models.base import now
+from skillhub.services.labels import PRODUCTION
+from skillhub.services.scope import Scope, Unit
+from skillhub.services.versions import publish_in
+from skillhub.store import candidates, gates, skills, suites, trials, versions
+
+ARMS = ("base", "candidate")
+GATED_SPLITS = ("dev", "test", "confirm")
+"""Never `train`: candidates are drawn from its episodes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateInput:
+    """What is registered."""
+
+    candidate_id: str
+    suite: str
+    split: str = "dev"
+    target_slice: str | None = None
+    """None: the slice that the candidate declared."""
+    protected_slices: tuple[str, ...] | None = None
+    """None: the target slice."""
+    companions: tuple[str, ...] = ()
+    """Skills whose `production` version both arms show as well: a rule is tested beside the skills it will be read with."""
+    policy: Mapping[str, Any] | None = None
+    """Constants that differ from the defaults of `Policy`."""
+
+
+@dataclass(frozen=True)
+class GateView:
+    """A gate with its trials; the verdict is the decision's where there is one, else how things stand."""
+
+    gate: Gate
+    trials: Sequence[tuple[Trial, Case]]
+    verdict: Verdict
+    decision: Decision | None
+
+
+def open_gate(scope: Scope, item: GateInput) -> GateView:
+    """Register the test of a candidate and make its first trials.
+
+    Errors: NotFound; Conflict where the candidate was gated before or its skill is retired; Invalid for a bad policy, a
+    slice without cases, or so few of them that even a perfect candidate could not be accepted.
+    """
+    with scope.transaction() as unit:
+        suite = suites.lock(unit.session, workspace_id=unit.workspace_id, name=item.suite)
+        if suite is None:
+            raise NotFound(f"there is no suite {item.suite!r}")
+        candidate = _free_candidate_in(unit, item.candidate_id)
+        gate = _registration(unit, item, suite=suite, candidate=candidate)
+        gates.insert(unit.session, gate)
+        candidate.state = "gated"
+        unit.session.add(candidate)
+        unit.record(
+            "gate.registered", gate.id, candidate_id=candidate.id, suite=suite.name, split=item.split,
+            stream_index=gate.stream_index, alpha=gate.alpha, base_sha256=gate.base_sha256,
+            candidate_sha256=gate.candidate_sha256, suite_sha256=gate.suite_sha256,
+        )  # fmt: skip
+        advance_in(unit, gate)
+        return _view(unit, gate)
+
+
+def get(scope: Scope, gate_id: str) -> GateView:
+    with scope.transaction() as unit:
+        gate = gates.get(unit.session, gate_id)
+        if gate is None:
+            raise NotFound(f"there is no gate {gate_id!r}")
+        return _view(unit, gate)
+
+
+def advance_in(unit: Unit, gate: Gate) -> None:
+    """Look at the pairs of an open gate and decide it, or make the next trials. The caller holds the gate's row lock."""
+    run = trials.of_gate(unit.session, gate.id)
+    cases = suites.cases_by_id(unit.session, {trial.case_id for trial in run})
+    pairs = complete_pairs(run, cases)
+    verdict = _verdict(gate, pairs, run)
+    if verdict.state == "open":
+        _make_trials(unit, gate, used=[cases[trial.case_id].key for trial in run[::2]], done=len(pairs), verdict=verdict)
+    else:
+        _decide_in(unit, gate, verdict)
+
+
+def complete_pairs(run: Sequence[Trial], cases: Mapping[str, Case]) -> list[Pair]:
+    """The finished pairs in registered order, up to the first unfinished one.
+
+    A pair that finished early waits for those before it: otherwise quick runs would be looked at first, and speed may go
+    with failure.
+    """
+    pairs: list[Pair] = []
+    for _, both in groupby(run, key=lambda trial: trial.pair):
+        base, candidate = both
+        if base.state != "finished" or candidate.state != "finished":
+            break
+        case = cases[base.case_id]
+        pairs.append(Pair(case.key, case.slice, base.score, candidate.score, trials=(base.id, candidate.id)))
+    return pairs
+
+
+def _free_candidate_in(unit: Unit, candidate_id: str) -> Candidate:
+    candidate = candidates.lock(unit.session, candidate_id)
+    if candidate is None:
+        raise NotFound(f"there is no candidate {candidate_id!r}")
+    if candidate.state != "proposed":
+        raise Conflict(f"the candidate is {candidate.state}; each is put through a gate once")
+    skill = skills.named(unit.session, workspace_id=unit.workspace_id, name=candidate.skill_name)
+    if skill is not None and skill.state == "retired":
+        raise Conflict(f"the skill {skill.name!r} is retired")
+    return candidate
+
+
+def _registration(unit: Unit, item: GateInput, *, suite: Suite, candidate: Candidate) -> Gate:
+    policy = Policy.of(item.policy or {})
+    target = item.target_slice or candidate.target_slice
+    stream = gates.stream(unit.session, suite.id)
+    base = _production_in(unit, candidate.skill_name)
+    gate = Gate(
+        id=new_id("gat"),
+        workspace_id=unit.workspace_id,
+        candidate_id=candidate.id,
+        suite_id=suite.id,
+        target_slice=target,
+        protected_slices=list(dict.fromkeys(item.protected_slices or (target,))),
+        base_version_id=base.id if base else None,
+        base_sha256=base.content_sha256 if base else "",
+        companions=[_companion_in(unit, name, beside=candidate.skill_name) for name in item.companions],
+        candidate_sha256=candidate.content_sha256,
+        suite_sha256=suite.content_sha256,
+        stream_index=stream.gates + 1,
+        alpha=e_lond_alpha(policy.alpha, k=stream.gates + 1, accepted=stream.accepted),
+        policy=policy.as_json(),
+    )
+    gate.plan = _plan(unit, gate, policy=policy, split=item.split)
+    if (outlook := _verdict(gate, (), ())).state != "open":
+        raise Invalid(f"suite {suite.name!r} has too few cases: {outlook.reason}", path="/suite")
+    return gate
+
+
+def _companion_in(unit: Unit, name: str, *, beside: str) -> str:
+    version = _production_in(unit, name)
+    if version is None or name == beside:
+        raise Invalid(f"{name!r} is not another skill with a version in {PRODUCTION}", path="/companions")
+    return version.id
+
+
+def _plan(unit: Unit, gate: Gate, *, policy: Policy, split: str) -> dict[str, Any]:
+    """The cases that the gate may draw, each slice in an order of its own."""
+    if split not in GATED_SPLITS:
+        raise Invalid(f"{split!r} is not one of {', '.join(GATED_SPLITS)}", path="/split")
+    slices = dict.fromkeys([gate.target_slice, *gate.protected_slices, *policy.locked_slices])
+    found = suites.cases(unit.session, gate.suite_id, split=split, slices=slices)
+    plan: dict[str, list[str]] = {}
+    for name in slices:
+        keys = shuffled([case.key for case in found if case.slice == name], seed=gate.id)
+        if not keys:
+            raise Invalid(f"the suite has no case of slice {name!r} in split {split!r}", path="/suite")
+        plan[name] = keys if name in policy.locked_slices else keys[: policy.max_pairs]
+    return {"split": split, "cases": plan}
+
+
+def _verdict(gate: Gate, pairs: Sequence[Pair], run: Sequence[Trial]) -> Verdict:
+    return decide(
+        Policy.of(gate.policy),
+        gate.alpha,
+        pairs,
+        target=gate.target_slice,
+        protected=gate.protected_slices,
+        budget={name: len(keys) for name, keys in gate.plan["cases"].items()},
+        broken=[trial.id for trial in run if trial.state == "failed"],
+    )
+
+
+def _make_trials(unit: Unit, gate: Gate, *, used: list[str], done: int, verdict: Verdict) -> None:
+    """Keep a few pairs under way: enough to be busy, few enough that a decision leaves little behind."""
+    policy = Policy.of(gate.policy)
+    ids = {case.key: case.id for case in suites.cases(unit.session, gate.suite_id, split=gate.plan["split"])}
+    new: list[Trial] = []
+    while len(used) < done + policy.open_pairs:
+        drawn = next_case(gate.plan["cases"], used=used, wanted=verdict.wanted)
+        if drawn is None:
+            break
+        _, key = drawn
+        common = {"workspace_id": unit.workspace_id, "gate_id": gate.id, "case_id": ids[key], "pair": len(used)}
+        new += [Trial(id=new_id("trl"), arm=arm, seed=pair_seed(gate.id, key), **common) for arm in ARMS]
+        used = [*used, key]
+    trials.insert(unit.session, new)
+
+
+def _decide_in(unit: Unit, gate: Gate, verdict: Verdict) -> None:
+    """Write the decision, publish the accepted version, and take back what is no longer needed."""
+    candidate = candidates.get(unit.session, gate.candidate_id)
+    state, reason = _still_holds(unit, gate, candidate, verdict)
+    version = _publish_in(unit, gate, candidate, reason) if state == "accepted" else None
+    decision = Decision(
+        id=new_id("dec"), workspace_id=unit.workspace_id, gate_id=gate.id, candidate_id=candidate.id, verdict=state,
+        reason=reason, numbers=verdict.numbers, version_id=version.id if version else None,
+    )  # fmt: skip
+    gates.insert_decision(unit.session, decision)
+    gate.state, candidate.state, candidate.decided_at = "decided", state, now()
+    unit.session.add_all([gate, candidate])
+    trials.cancel_pending(unit.session, gate.id)
+    unit.record(
+        "gate.decided", gate.id, candidate_id=candidate.id, decision_id=decision.id, verdict=state, reason=reason,
+        version_id=decision.version_id,
+    )  # fmt: skip
+
+
+def _still_holds(unit: Unit, gate: Gate, candidate: Candidate, verdict: Verdict) -> tuple[str, str]:
+    """Verdict and reason; an acceptance holds only against the base that it was proven against."""
+    if verdict.state != "accepted":
+        return verdict.state, verdict.reason
+    skill = skills.named(unit.session, workspace_id=unit.workspace_id, name=candidate.skill_name)
+    if skill is not None and skill.state == "retired":
+        return "undecided", f"the skill was retired during the test; {verdict.reason}"
+    base = _production_in(unit, candidate.skill_name)
+    if (base.id if base else None) != gate.base_version_id:
+        return "undecided", f"{PRODUCTION} moved during the test, and the proof is against the earlier base; {verdict.reason}"
+    return verdict.state, verdict.reason
+
+
+def _publish_in(unit: Unit, gate: Gate, candidate: Candidate, reason: str) -> Version:
+    relation = "extract" if candidate.proposer.startswith("extract") else "optimise"
+    drafted_on = candidate.base_version_id
+    return publish_in(
+        unit,
+        name=candidate.skill_name,
+        kind=candidate.kind,
+        document=candidate.document,
+        files=versions.files(unit.session, drafted_on) if drafted_on else (),
+        parents=[(gate.base_version_id, relation)] if gate.base_version_id else (),
+        message=f"Accepted by gate {gate.id}: {reason}",
+        candidate_id=candidate.id,
+        label=PRODUCTION,
+    )
+
+
+def _production_in(unit: Unit, skill_name: str) -> Version | None:
+    return versions.labelled(unit.session, workspace_id=unit.workspace_id, skill_name=skill_name, label=PRODUCTION)
+
+
+def _view(unit: Unit, gate: Gate) -> GateView:
+    run = trials.of_gate(unit.session, gate.id)
+    cases = suites.cases_by_id(unit.session, {trial.case_id for trial in run})
+    decision = gates.decision(unit.session, gate.id)
+    if decision is None:
+        verdict = _verdict(gate, complete_pairs(run, cases), run)
+    else:
+        verdict = Verdict(decision.verdict, decision.reason, decision.numbers)
+    return GateView(gate, [(trial, cases[trial.case_id]) for trial in run], verdict, decision)

@@ -1,0 +1,84 @@
+"""Moving labels. Every move is an event; `latest` moves only with a publication."""
+
+import re
+
+from skillhub.errors import Invalid, NotFound, PreconditionFailed
+from skillhub.models import Label, Skill, Version
+from skillhub.models.base import now
+from skillhub.services import skills
+from skillhub.services.scope import Scope, Unit
+from skillhub.store import labels, versions
+
+LATEST = "latest"
+PRODUCTION = "production"
+_LABEL = re.compile(r"(?!\d+\Z)[a-z0-9][a-z0-9_.-]{0,35}")
+
+
+def check_label(name: str) -> None:
+    """Lowercase, up to 36 characters, and never a bare number, which would read as a version."""
+    if not _LABEL.fullmatch(name):
+        raise Invalid(f"{name!r} is not a label: a-z, 0-9, `_`, `.`, `-`, up to 36, not a bare number", path="/label")
+
+
+def get(scope: Scope, *, name: str, label: str) -> tuple[Label, Version]:
+    """A label of a skill and the version under it; NotFound for any that is not there."""
+    with scope.transaction() as unit:
+        return get_in(unit, skills.get_in(unit, name), label)
+
+
+def get_in(unit: Unit, skill: Skill, label: str) -> tuple[Label, Version]:
+    found = labels.get(unit.session, skill_id=skill.id, name=label) if _LABEL.fullmatch(label) else None
+    if found is None:
+        raise NotFound(f"the skill {skill.name!r} has no label {label!r}")
+    return found, versions.get(unit.session, found.version_id)
+
+
+def move(scope: Scope, *, name: str, label: str, number: int, revision: int | None) -> tuple[Label, Version]:
+    """Point a label at a version. `revision` is the one the caller read; None only where the label is new.
+
+    Errors: NotFound, PreconditionFailed where the label moved meanwhile, Conflict on a retired skill.
+    """
+    check_label(label)
+    if label == LATEST:
+        raise Invalid(f"{LATEST!r} always names the newest version and cannot be moved", path="/label")
+    with scope.transaction() as unit:
+        skill = skills.lock_in(unit, name)
+        version = versions.numbered(unit.session, skill_id=skill.id, number=number)
+        if version is None:
+            raise NotFound(f"the skill {name!r} has no version {number}")
+        _check_revision(labels.get(unit.session, skill_id=skill.id, name=label), revision)
+        return move_in(unit, skill=skill, label=label, version=version), version
+
+
+def move_in(unit: Unit, *, skill: Skill, label: str, version: Version) -> Label:
+    """Point a label at a version; the caller holds the skill's row lock. A move to where it already points does nothing."""
+    found = labels.get(unit.session, skill_id=skill.id, name=label)
+    before = found.version_id if found else None
+    if found is None:
+        found = Label(skill_id=skill.id, name=label, workspace_id=unit.workspace_id, version_id=version.id)
+    elif before == version.id:
+        return found
+    else:
+        found.version_id, found.revision, found.moved_at = version.id, found.revision + 1, now()
+    unit.session.add(found)
+    unit.session.flush()
+    unit.record(
+        "label.moved",
+        skill.id,
+        skill_id=skill.id,
+        skill=skill.name,
+        label=label,
+        version_id=version.id,
+        number=version.number,
+        from_version_id=before,
+    )
+    return found
+
+
+def _check_revision(label: Label | None, revision: int | None) -> None:
+    if label is None and revision is not None:
+        raise PreconditionFailed("the label is not there")
+    if label is not None and revision is None:
+        raise PreconditionFailed("send the label's ETag in `If-Match`")
+    if label is not None and revision != label.revision:
+        raise PreconditionFailed(f"the label was moved meanwhile: its revision is {label.revision}, not {revision}")

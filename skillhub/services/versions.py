@@ -1,0 +1,207 @@
+"""Publishing and reading versions: immutable, numbered without gaps, content-addressed."""
+
+from collections.abc import Iterable, Sequence
+
+from skillhub import documents
+from skillhub.documents import archive, edits
+from skillhub.documents.archive import PLAIN, SKILL_FILE, BundledFile
+from skillhub.errors import Conflict, Invalid, NotFound
+from skillhub.hashing import sha256_files
+from skillhub.ids import new_id
+from skillhub.models import Skill, Version
+from skillhub.services import labels, skills
+from skillhub.services.labels import LATEST, PRODUCTION
+from skillhub.services.scope import Scope, Unit
+from skillhub.services.skills import KINDS, VersionView
+from skillhub.store import events
+from skillhub.store import labels as label_rows
+from skillhub.store import skills as skill_rows
+from skillhub.store import versions as rows
+
+
+def publish_in(
+    unit: Unit,
+    *,
+    name: str,
+    kind: str,
+    document: str,
+    files: Iterable[BundledFile] | None = None,
+    parents: Sequence[tuple[str, str]] = (),
+    message: str = "",
+    candidate_id: str | None = None,
+    label: str | None = PRODUCTION,
+) -> Version:
+    """Write the next version of a skill, which is made where it is missing, and move `label` and `latest` to it.
+
+    `files` are `(path, mode, content)`; None keeps those of the first parent. `parents` are `(version id, relation)`.
+    Content equal to the label's current version (to `latest` without a label): that version is returned, nothing is written.
+    Errors: Invalid, TooLarge; Conflict where the skill is retired or of another kind.
+    """
+    parsed = documents.parse(document, name=documents.canonical_name(name))
+    if label is not None:
+        labels.check_label(label)
+    skill = _skill_in(unit, name=parsed.name, kind=kind)
+    kept = _files_in(unit, files, parents)
+    sha256 = content_sha256(document, kept)
+    current = _current_in(unit, skill, label)
+    if current is not None and current.content_sha256 == sha256:
+        return current
+    version = Version(
+        id=new_id("ver"),
+        workspace_id=unit.workspace_id,
+        skill_id=skill.id,
+        number=skill.last_number + 1,
+        content_sha256=sha256,
+        document=document,
+        description=parsed.description,
+        message=message,
+        created_by=unit.scope.actor,
+        candidate_id=candidate_id,
+    )
+    _insert_in(unit, skill, version, files=kept, parents=parents)
+    for moved in dict.fromkeys([LATEST, label or LATEST]):
+        labels.move_in(unit, skill=skill, label=moved, version=version)
+    return version
+
+
+def content_sha256(document: str, files: Iterable[BundledFile] = ()) -> str:
+    """Content address of a version: over path, mode and bytes of SKILL.md and all bundled files."""
+    return sha256_files([(SKILL_FILE, PLAIN, document.encode()), *files])
+
+
+def _skill_in(unit: Unit, *, name: str, kind: str) -> Skill:
+    if kind not in KINDS:
+        raise Invalid(f"{kind!r} is not a kind; known are {', '.join(KINDS)}", path="/kind")
+    events.lock(unit.session, unit.workspace_id)
+    skill = Skill(id=new_id("skl"), workspace_id=unit.workspace_id, name=name, kind=kind)
+    if skill_rows.insert_if_missing(unit.session, skill):
+        unit.record("skill.created", skill.id, skill=name, kind=kind)
+    skill = skills.lock_in(unit, name)
+    if skill.kind != kind:
+        raise Conflict(f"{name!r} is a {skill.kind}, not a {kind}")
+    return skill
+
+
+def _files_in(unit: Unit, files: Iterable[BundledFile] | None, parents: Sequence[tuple[str, str]]) -> list[BundledFile]:
+    if files is not None:
+        return archive.checked(files)
+    return rows.files(unit.session, parents[0][0]) if parents else []
+
+
+def _current_in(unit: Unit, skill: Skill, label: str | None) -> Version | None:
+    found = label_rows.get(unit.session, skill_id=skill.id, name=label or LATEST)
+    return rows.get(unit.session, found.version_id) if found else None
+
+
+def _insert_in(
+    unit: Unit, skill: Skill, version: Version, *, files: list[BundledFile], parents: Sequence[tuple[str, str]]
+) -> None:
+    skill.last_number = version.number
+    unit.session.add(skill)
+    rows.insert(unit.session, version, files=files, parents=parents)
+    unit.record(
+        "version.published",
+        version.id,
+        skill_id=skill.id,
+        skill=skill.name,
+        kind=skill.kind,
+        number=version.number,
+        content_sha256=version.content_sha256,
+        candidate_id=version.candidate_id,
+    )
+
+
+def create(
+    scope: Scope,
+    *,
+    name: str,
+    kind: str,
+    document: str,
+    files: Iterable[BundledFile] = (),
+    message: str = "",
+    label: str = PRODUCTION,
+) -> skills.SkillView:
+    """A new skill with its first version. Sending the same again changes nothing; a name taken by another is a Conflict."""
+    with scope.transaction() as unit:
+        kept = archive.checked(files)
+        events.lock(unit.session, unit.workspace_id)
+        current = rows.labelled(
+            unit.session, workspace_id=unit.workspace_id, skill_name=documents.canonical_name(name), label=LATEST
+        )
+        if current is not None and current.content_sha256 != content_sha256(document, kept):
+            raise Conflict(f"there is already a skill {name!r}; publish a version of it")
+        publish_in(unit, name=name, kind=kind, document=document, files=kept, message=message, label=label)
+        return skills.view_in(unit, name)
+
+
+def publish(
+    scope: Scope,
+    *,
+    name: str,
+    document: str | None = None,
+    operations: Sequence[edits.Operation] = (),
+    base: int | None = None,
+    message: str = "",
+    label: str | None = None,
+) -> VersionView:
+    """The next version of a skill: a whole document, or edit operations against version `base`, which must be the newest.
+
+    Bundled files stay as they are. Errors: NotFound, Invalid; Conflict where `base` is no longer the newest version.
+    """
+    with scope.transaction() as unit:
+        skill = skills.lock_in(unit, name)
+        if base is not None and base != skill.last_number:
+            raise Conflict(f"version {base} of {skill.name!r} is no longer the newest: that is {skill.last_number}")
+        newest = numbered_in(unit, skill, skill.last_number)
+        version = publish_in(
+            unit,
+            name=skill.name,
+            kind=skill.kind,
+            document=edits.apply(newest.document, operations) if document is None else document,
+            parents=[(newest.id, "edit")],
+            message=message,
+            label=label,
+        )
+        return skills.version_views_in(unit, [(skill, version)])[0]
+
+
+def rollback(scope: Scope, *, name: str, number: int, label: str = PRODUCTION, message: str = "") -> VersionView:
+    """A new version with the content of an earlier one, its parent by `rollback`; the label moves to it.
+
+    Errors: NotFound; Conflict on a retired skill.
+    """
+    with scope.transaction() as unit:
+        skill = skills.lock_in(unit, name)
+        target = numbered_in(unit, skill, number)
+        version = publish_in(
+            unit,
+            name=skill.name,
+            kind=skill.kind,
+            document=target.document,
+            parents=[(target.id, "rollback")],
+            message=message or f"back to version {number}",
+            label=label,
+        )
+        return skills.version_views_in(unit, [(skill, version)])[0]
+
+
+def get(scope: Scope, *, name: str, number: int) -> VersionView:
+    with scope.transaction() as unit:
+        skill = skills.get_in(unit, name)
+        return skills.version_views_in(unit, [(skill, numbered_in(unit, skill, number))])[0]
+
+
+def history(scope: Scope, *, name: str, before: int | None, limit: int) -> list[VersionView]:
+    """Versions of a skill, newest first, below number `before`."""
+    with scope.transaction() as unit:
+        skill = skills.get_in(unit, name)
+        found = rows.history(unit.session, skill_id=skill.id, before=before, limit=limit)
+        return skills.version_views_in(unit, [(skill, version) for version in found])
+
+
+def numbered_in(unit: Unit, skill: Skill, number: int) -> Version:
+    """Version `number` of the skill, else NotFound."""
+    version = rows.numbered(unit.session, skill_id=skill.id, number=number)
+    if version is None:
+        raise NotFound(f"the skill {skill.name!r} has no version {number}")
+    return version

@@ -1,0 +1,46 @@
+"""Every few seconds: what the broker lost is sent again, what vanished is given back. PostgreSQL is the truth."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from skillhub.config import Settings
+from skillhub.services import jobs, trials
+from skillhub.store.session import Database
+
+log = logging.getLogger("skillhub.workers")
+
+
+def sweep_once(database: Database, announce: Callable[[str], None], settings: Settings) -> None:
+    """One round: dead and waiting jobs, then leases on trials."""
+    sent = jobs.sweep(database, announce, settings)
+    expired = trials.expire(database, max_attempts=settings.max_attempts)
+    if sent or expired:
+        log.info("sweeper: %d jobs announced again, %d trials given back", sent, expired)
+
+
+@contextmanager
+def sweeping(database: Database, announce: Callable[[str], None], settings: Settings) -> Iterator[None]:
+    """Sweep from a thread for as long as the block runs. Several workers may do so at once."""
+    over = threading.Event()
+    thread = threading.Thread(target=_loop, args=(database, announce, settings, over), name="sweeper", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _loop(database: Database, announce: Callable[[str], None], settings: Settings, over: threading.Event) -> None:
+    while not over.is_set():
+        try:
+            sweep_once(database, announce, settings)
+        except SQLAlchemyError as error:
+            log.warning("sweeper: %s", error)
+        except Exception:
+            log.exception("sweeper: this round failed")
+        over.wait(settings.sweep_seconds)
