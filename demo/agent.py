@@ -16,7 +16,7 @@ from demo.world import World, recorded
 from skillhub.curation.phrases import Move, content
 from skillhub.rollouts.trace import Trace
 
-BUDGET = 100
+BUDGET = 140
 _FITS = 0.45
 _TRIES = 3
 _SAME_AS = {"examine": "look at", "drop": "put down", "take": "pick up", "get": "pick up"}

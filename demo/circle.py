@@ -5,23 +5,27 @@ In: names of ScienceWorld task types. Out: a `Report`. Each station of the circl
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from skillhub_client import Candidate, Client, Invalid
+import skillhub_client
+from skillhub_client import Candidate, Client, every
 
 from demo.candidates import copied_trace, harmful
-from demo.plan import TaskPlan, cases, plan_task
+from demo.plan import TaskPlan, cases, cases_of_any, plan_task
 from demo.players import Crew, Hub, Played, crew
 from demo.report import Report, TaskReport, Verdict
 from demo.world import World
 from skillhub.curation.draft import Draft
+from skillhub.curation.rules import ANY
+from skillhub.errors import Invalid
 from skillhub.rollouts.trace import Trace
 from skillhub.stack import Stack
 
 PLAYERS = 2
-TASKS = ("find-living-thing", "find-animal", "chemistry-mix", "power-component", "use-thermometer")
+TASKS = ("boil", "find-animal", "use-thermometer", "test-conductivity", "lifespan-longest-lived-then-shortest-lived")
 Say = Callable[[str], None]
 
 
@@ -36,10 +40,11 @@ class Outcome:
     """Trials that were played for the decision."""
 
 
-def run(tasks: Sequence[str], *, data_dir: Path, say: Say) -> Report:
-    """Start a hub in `data_dir`, walk the circle with every task type, stop the hub.
+@contextmanager
+def walked(tasks: Sequence[str], *, data_dir: Path, say: Say) -> Iterator[tuple[Report, Stack]]:
+    """Start a hub in `data_dir` and walk the circle with every task type; inside, the hub still serves.
 
-    Each run has a workspace of its own, so that an earlier run changes nothing.
+    Each run has a workspace of its own, so that an earlier run changes nothing. Invalid names unknown task types.
     """
     started = time.monotonic()
     name = f"demo-{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:4]}"
@@ -52,16 +57,16 @@ def run(tasks: Sequence[str], *, data_dir: Path, say: Say) -> Report:
             report = walk(client, players, plans, say=say)
         report.url = client.ui_session().url
         report.seconds = round(time.monotonic() - started, 1)
-        return report
+        yield report, stack
 
 
 def plan(tasks: Sequence[str]) -> list[TaskPlan]:
-    """Variations for each task type; ValueError names a task type the simulator does not have."""
+    """Variations for each task type; Invalid names a task type that the simulator does not have."""
     world = World()
     try:
         unknown = sorted(set(tasks) - set(world.tasks))
         if unknown:
-            raise ValueError(f"ScienceWorld has no task type {', '.join(unknown)}; it has {', '.join(world.tasks)}")
+            raise Invalid(f"ScienceWorld has no task type {', '.join(unknown)}; it has {', '.join(world.tasks)}")
         return [plan_task(task, world.variations) for task in tasks]
     finally:
         world.close()
@@ -75,11 +80,13 @@ def walk(client: Client, players: Crew, plans: Sequence[TaskPlan], *, say: Say) 
     gold = record_gold(players, plans)
     say("extracting candidates")
     proposed = extract(client, plans)
-    say(f"gate: {len(proposed)} candidates in paired trials on dev variations")
-    decided = put_through_gate(client, players, proposed, plans)
+    skills = [candidate for candidate in proposed if candidate.kind == "skill"]
+    say(f"gate: {len(skills)} skills in paired trials on dev variations")
+    decided = put_through_gate(client, players, skills, plans)
     traps = propose_traps(client, gold, decided)
-    say(f"gate: {len(traps)} candidates that must not pass")
-    decided += put_through_gate(client, players, traps, plans)
+    rules = [candidate for candidate in proposed if candidate.kind == "rule"]
+    say(f"gate: {len(rules)} rules, and {len(traps)} candidates that must not pass")
+    decided += put_through_gate(client, players, [*rules, *traps], plans)
     say("playing test variations with what was accepted")
     after = play_tests(players, plans, method="play_with")
     return summarise(plans, before=before, after=after, decided=decided)
@@ -113,16 +120,24 @@ def put_through_gate(
     client: Client, players: Crew, candidates: Sequence[Candidate], plans: Sequence[TaskPlan]
 ) -> list[Outcome]:
     """Register a gate for each candidate, run its trials, return what was decided of each."""
-    for task in plans:
-        client.put_suite(suite_name(task.task), cases(task))
+    put_suites(client, plans)
+    published = [skill.name for skill in every(client.list_skills, kind="skill")]
     refused, gates = [], []
     for candidate in candidates:
+        beside = published if candidate.kind == "rule" else ()
         try:
-            gates.append(client.open_gate(candidate.id, suite=suite_name(candidate.target_slice)))
-        except Invalid as error:  # too few dev variations left for any decision
+            gates.append(client.open_gate(candidate.id, suite=suite_name(candidate.target_slice), companions=beside))
+        except skillhub_client.Invalid as error:  # too few dev variations left for any decision
             refused.append(Outcome(candidate, verdict="undecided", reason=str(error)))
     players.work_off([gate.id for gate in gates])
     return refused + [_outcome(client, gate.id) for gate in gates]
+
+
+def put_suites(client: Client, plans: Sequence[TaskPlan]) -> None:
+    """A suite for each task type, and one over all of them for what should hold everywhere."""
+    for task in plans:
+        client.put_suite(suite_name(task.task), cases(task))
+    client.put_suite(suite_name(ANY), cases_of_any(plans))
 
 
 def _outcome(client: Client, gate_id: str) -> Outcome:
@@ -131,7 +146,7 @@ def _outcome(client: Client, gate_id: str) -> Outcome:
         client.get_candidate(gate.candidate_id),
         verdict=gate.decision.verdict,
         reason=gate.decision.reason,
-        trials=sum(trial["state"] == "finished" for trial in gate.trials),
+        trials=sum(trial.state == "finished" for trial in gate.trials),
     )
 
 
@@ -174,8 +189,11 @@ def summarise(
     after: dict[str, list[Played]],
     decided: Sequence[Outcome],
 ) -> Report:
-    tasks = [_task_report(plan.task, before[plan.task], after[plan.task], decided) for plan in plans]
-    return Report(tasks=tasks, trials=sum(outcome.trials for outcome in decided))
+    return Report(
+        tasks=[_task_report(plan.task, before[plan.task], after[plan.task], decided) for plan in plans],
+        rules=_verdicts(decided, slice=ANY),
+        trials=sum(outcome.trials for outcome in decided),
+    )
 
 
 def _task_report(task: str, before: Sequence[Played], after: Sequence[Played], decided: Sequence[Outcome]) -> TaskReport:
@@ -184,9 +202,13 @@ def _task_report(task: str, before: Sequence[Played], after: Sequence[Played], d
         baseline=[played.score for played in before],
         final=[played.score for played in after],
         shown=sorted({version for played in after for version in played.shown}),
-        verdicts=[
-            Verdict(outcome.candidate.skill_name, outcome.candidate.proposer, outcome.verdict, outcome.reason)
-            for outcome in decided
-            if outcome.candidate.target_slice == task
-        ],
+        verdicts=_verdicts(decided, slice=task),
     )
+
+
+def _verdicts(decided: Sequence[Outcome], *, slice: str) -> list[Verdict]:
+    return [
+        Verdict(outcome.candidate.skill_name, outcome.candidate.proposer, outcome.verdict, outcome.reason)
+        for outcome in decided
+        if outcome.candidate.target_slice == slice
+    ]

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from skillhub.curation.rules import ANY
+
 TRAIN, DEV, TEST = 8, 16, 6
 """Variations a task type gets for extraction, for the gate and for the final comparison, at most."""
 
@@ -34,6 +36,16 @@ def spread(items: Sequence[int], count: int) -> list[int]:
     if len(items) <= count:
         return list(items)
     return [items[i * len(items) // count] for i in range(count)]
+
+
+def cases_of_any(plans: Sequence[TaskPlan]) -> list[dict]:
+    """The dev cases of all plans as one suite of one slice."""
+    return [
+        case | {"key": f"{plan.task}/{case['key']}", "slice": ANY}
+        for plan in plans
+        for case in cases(plan)
+        if case["split"] == "dev"
+    ]
 
 
 def cases(plan: TaskPlan) -> list[dict]:

@@ -45,6 +45,8 @@ class Report:
     """The whole run."""
 
     tasks: list[TaskReport]
+    rules: list[Verdict]
+    """Candidates that should hold for every task type."""
     trials: int
     seconds: float = 0.0
     url: str = ""
@@ -52,13 +54,15 @@ class Report:
 
     @property
     def verdicts(self) -> Counter[str]:
-        return Counter(verdict.verdict for task in self.tasks for verdict in task.verdicts)
+        verdicts = [*self.rules, *(verdict for task in self.tasks for verdict in task.verdicts)]
+        return Counter(verdict.verdict for verdict in verdicts)
 
     def as_json(self) -> dict[str, Any]:
         return {
             "baseline_score": round(fmean(fmean(task.baseline) for task in self.tasks), 4),
             "final_score": round(fmean(fmean(task.final) for task in self.tasks), 4),
             "per_task": {task.task: task.as_json() for task in self.tasks},
+            "rules": [vars(verdict) for verdict in self.rules],
             **{verdict: self.verdicts[verdict] for verdict in ("accepted", "rejected", "undecided", "error")},
             "trials": self.trials,
             "seconds": self.seconds,
@@ -75,9 +79,13 @@ class Report:
                 f"{fmean(task.baseline):.2f}",
                 f"{fmean(task.final):.2f}",
                 "\n".join(task.shown) or "none",
-                "\n".join(f"{v.verdict}: {v.skill} ({v.proposer}): {v.reason}" for v in task.verdicts) or "none",
+                _lines(task.verdicts),
             )
         summary = self.as_json()
-        table.add_row("mean", f"{summary['baseline_score']:.2f}", f"{summary['final_score']:.2f}", "", "")
+        table.add_row("mean", f"{summary['baseline_score']:.2f}", f"{summary['final_score']:.2f}", "", _lines(self.rules))
         console.print(table)
         console.print(f"{self.trials} gate trials, {self.seconds:.0f} s in all")
+
+
+def _lines(verdicts: list[Verdict]) -> str:
+    return "\n".join(f"{v.verdict}: {v.skill} ({v.proposer}): {v.reason}" for v in verdicts) or "none"

@@ -1,7 +1,7 @@
 """Names in a step -> things of this episode: from the task text, a table, a container or the first option at hand."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from demo.exploring import find
 from demo.grounding import SURE, Similarity, best_fit
@@ -60,9 +60,10 @@ def _first_at_hand(scene: Scene, verb: str, position: int, term: str, options: O
     for option, phrase in phrases:
         if any(best_fit(phrase, t) >= SURE for t in scene.rooms.values()) and find(scene, phrase):
             return option
-    alike = _most_alike(here, [p for _, p in phrases], similar) if term == "{" + options.name + "}" else ""
-    if alike:
-        return alike
+    whole = term == "{" + options.name + "}"
+    other = _most_alike(here, [p for _, p in phrases], similar) if whole else _same_frame(here, term, taken)
+    if other:
+        return other
     for option, phrase in phrases[:1]:
         if not scene.over and find(scene, phrase):
             return option
@@ -85,6 +86,14 @@ def _by_table(scene: Scene, options: Options, similar: Similarity) -> Iterator[s
         nearest = value.lower() if value.lower() in cases else similar.closest([value], cases)[1]
         yield from (option for _, given, option in options.table if given.lower() == nearest)
     yield from options.values
+
+
+def _same_frame(here: Iterable[Thing], term: str, taken: Collection[str]) -> str:
+    """What stands in the name's place in the name of something here: any colour of wire will do."""
+    before, _, after = term.partition("{")
+    pattern = re.compile(re.escape(before) + "(.+)" + re.escape(after.partition("}")[2]))
+    found = (pattern.fullmatch(a) for t in sorted(here, key=lambda t: t.number) for a in t.aliases)
+    return next((m[1] for m in found if m and m[1] not in taken), "")
 
 
 def _most_alike(here: Iterable[Thing], phrases: Sequence[str], similar: Similarity) -> str:

@@ -11,7 +11,6 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from skillhub.curation.phrases import Move, split
@@ -19,6 +18,8 @@ from skillhub.rollouts.trace import Trace, TraceStep
 
 SIMPLIFICATION = "easy"
 STEP_LIMIT = 150
+GOLD_STEP_LIMIT = 300
+"""The simulator's own solutions may watch and wait for long."""
 _SYNONYMS = {"look at": ("examine",), "put down": ("drop",)}
 _ROUNDABOUT = re.compile(r" (?:in|on|containing) ")
 
@@ -70,18 +71,22 @@ class World:
         _find_java()
         from scienceworld import ScienceWorldEnv
 
-        self._env = ScienceWorldEnv("", envStepLimit=STEP_LIMIT)
+        self._env = ScienceWorldEnv("", envStepLimit=GOLD_STEP_LIMIT)
         self._task = ""
+        self._verbs: tuple[str, ...] = ()
+        self._limit = STEP_LIMIT
 
     @property
     def tasks(self) -> list[str]:
         return sorted(self._env.get_task_names())
 
-    @cached_property
+    @property
     def verbs(self) -> tuple[str, ...]:
         """The verbs of the interface, as they stand before an object."""
-        templates = [t.split(" OBJ")[0] for t in self._env.get_possible_actions()]
-        return tuple(f"{t} to" if t in {"go", "teleport"} else t for t in templates)
+        if not self._verbs:
+            templates = [t.split(" OBJ")[0] for t in self._env.get_possible_actions()]
+            self._verbs = tuple(f"{t} to" if t in {"go", "teleport"} else t for t in templates)
+        return self._verbs
 
     def variations(self, task: str, split: str) -> list[int]:
         """Variation numbers of `split` (`train`, `dev` or `test`), in the simulator's order."""
@@ -123,6 +128,8 @@ class World:
 
     def _load(self, task: str, variation: int, *, gold: bool) -> None:
         self._env.load(task, variation, SIMPLIFICATION, generateGoldPath=gold)
+        self._verbs = ()  # some tasks leave verbs out
+        self._limit = GOLD_STEP_LIMIT if gold else STEP_LIMIT
         self._env.server.reset()
         self._env.server.step("look around")  # until a first step the score of the episode before still stands
         self._task = " ".join(self._env.get_task_description().removeprefix("Task Description:").split())
@@ -143,7 +150,7 @@ class World:
     def _turn(self, result: str) -> Turn:
         server = self._env.server
         score = server.getScore()
-        over = bool(server.getCompleted()) or score < 0 or server.getNumMoves() > STEP_LIMIT
+        over = bool(server.getCompleted()) or score < 0 or server.getNumMoves() > self._limit
         return Turn(
             task=self._task,
             result=result,

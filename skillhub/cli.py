@@ -2,11 +2,14 @@
 
 import json
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
 import typer
 
@@ -225,11 +228,17 @@ def demo(
         raise Unavailable(f"the demo needs {error.name}: pip install 'skillhub[demo]'") from error
     with stopped_by_signals():
         names = [name.strip() for name in tasks.split(",") if name.strip()] or list(circle.TASKS)
-        report = circle.run(names, data_dir=data_dir, say=_say)
-    if as_json:
-        typer.echo(json.dumps(report.as_json(), indent=2))
-    else:
-        report.print(Console())
+        with circle.walked(names, data_dir=data_dir, say=_say) as (report, stack):
+            if as_json:
+                typer.echo(json.dumps(report.as_json(), indent=2))
+            else:
+                report.print(Console())
+            if sys.stdout.isatty():
+                _say("The hub serves on, so that you can open the link; Ctrl-C stops it.")
+                with suppress(KeyboardInterrupt):
+                    stack.watch(threading.Event())
+    port = urlsplit(report.url).port
+    _say(f"The link holds for a day while the hub runs: skillhub up --data-dir {data_dir} --port {port}")
 
 
 @contextmanager

@@ -49,13 +49,18 @@ def branches(
 
 
 def presence(taken: Collection[int], slots: Mapping[int, Mapping[str, str]]) -> str:
-    """Which slot value decides whether a step is taken at all: `{count} is 4`. Only values met again and again count."""
+    """Which slot value decides whether a step is taken at all: `{count} is 4`.
+
+    Only slots with few values, each met again and again, count: with many, some would divide the episodes by chance.
+    """
+    if len(taken) < 2 or len(taken) >= 0.75 * len(slots):
+        return ""
     for slot in sorted({s for v in slots.values() for s in v}):
         values = {e: v.get(slot, "").lower() for e, v in slots.items()}
         inside = {v for e, v in values.items() if e in taken}
         outside = {v for e, v in values.items() if e not in taken}
-        repeated = len(inside | outside) <= len(slots) / 2
-        if repeated and outside and len(taken) > 1 and not inside & outside:
+        few = len(inside | outside) <= max(2, len(slots) / 3)
+        if few and outside and not inside & outside:
             return f"{{{slot}}} is {' or '.join(sorted(inside))}"
     return ""
 

@@ -62,9 +62,10 @@ class Reader:
         self._thread.start()
 
     def stop(self) -> None:
+        """Ask the thread to end and wait a moment; a model that is being loaded is not waited for."""
         self._stopping.set()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(timeout=1.0)
 
     def index(self, workspace_id: str) -> WorkspaceIndex:
         """The state that searches read."""

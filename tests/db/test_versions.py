@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from skillhub.documents.archive import BundledFile
-from skillhub.errors import Conflict, Invalid, NotFound, PreconditionFailed, TooLarge
+from skillhub.errors import Conflict, Invalid, NotFound, PreconditionFailed
 from skillhub.services import labels, skills, versions
 from skillhub.services.scope import Scope
 from skillhub.store import events
@@ -157,9 +157,3 @@ def test_a_name_has_one_canonical_form(scope: Scope) -> None:
     assert skills.get(scope, " fire ").skill.name == "fire"
     with pytest.raises(Conflict, match="is a rule"), scope.transaction() as unit:
         versions.publish_in(unit, name="fire", kind="skill", document=text("y", name="fire"))
-
-
-def test_a_document_the_index_cannot_hold_is_too_large_and_not_a_crash(scope: Scope) -> None:
-    words = " ".join(f"word{n}-other{n}" for n in range(100_000))
-    with pytest.raises(TooLarge, match="words"):
-        versions.create(scope, name=NAME, kind="skill", document=text(words[:1_900_000]))

@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -106,12 +108,13 @@ def test_a_database_that_could_lose_commits_is_a_fault(database_url: str, monkey
 def test_the_demo_prints_one_json_object_on_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
-    def walk(tasks: list[str], *, data_dir: Path, say) -> SimpleNamespace:
+    @contextmanager
+    def walked(tasks: list[str], *, data_dir: Path, say) -> Iterator[tuple[SimpleNamespace, None]]:
         asked.extend([tasks, data_dir])
         say("planning")
-        return SimpleNamespace(as_json=lambda: {"accepted": 1})
+        yield SimpleNamespace(as_json=lambda: {"accepted": 1}, url="http://127.0.0.1:8420/ui/enter"), None
 
-    circle = SimpleNamespace(run=walk, TASKS=("boil",))
+    circle = SimpleNamespace(walked=walked, TASKS=("boil",))
     monkeypatch.setitem(sys.modules, "demo.circle", circle)
     monkeypatch.setattr(demo, "circle", circle, raising=False)
     result = run("demo", "--json", "--tasks", "boil, find-animal", "--data-dir", "here")
