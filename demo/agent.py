@@ -37,23 +37,23 @@ class Agent:
 
     def play(self, world: World, task: str, variation: int, skills: Sequence[str] = ()) -> Trace:
         """One episode with the given documents in view."""
-        scene = Scene(world, world.start(task, variation), self._budget)
-        plans = read_steps(skills, scene.turn.task, self._similar)
+        scene = Scene(world, world.start(task, variation), self._budget, self._similar)
+        plans = read_steps(skills, scene.turn.task, similar=self._similar)
         if not plans:
             survey(scene, most=6)
         for plan in plans:
-            scene.slots = bind_slots(plan, scene.turn.task)
+            scene.plan, scene.slots = plan, bind_slots(plan, scene.turn.task)
             for instruction in plan.instructions:
-                follow(scene, instruction, plan, self._similar)
+                follow(scene, instruction)
         return recorded(scene.turns, task=task, variation=variation, origin="agent")
 
 
-def read_steps(skills: Sequence[str], task: str, similar: Similarity) -> list[Plan]:
+def read_steps(skills: Sequence[str], task: str, *, similar: Similarity) -> list[Plan]:
     """The documents that fit this task best (several where they fit alike), in the order shown."""
     ranked = []
     for text in skills:
         plan = read_document(text)
-        fitness = _fit(plan, task, similar)
+        fitness = _fit(plan, task, similar=similar)
         if plan.instructions and fitness > 0:
             ranked.append((fitness, plan))
     best = max((fitness for fitness, _ in ranked), default=0.0)
@@ -65,7 +65,7 @@ def bind_slots(plan: Plan, task: str) -> dict[str, str]:
     return (plan.template.match(task) or {}) if plan.template else {}
 
 
-def follow(scene: Scene, instruction: Instruction, plan: Plan, similar: Similarity) -> None:
+def follow(scene: Scene, instruction: Instruction) -> None:
     """Carry out one instruction as far as the world lets it."""
     moves = instruction.moves
     if instruction.condition and not holds(scene, instruction.condition):
@@ -75,7 +75,7 @@ def follow(scene: Scene, instruction: Instruction, plan: Plan, similar: Similari
         for move in moves:
             if scene.over:
                 return
-            done |= attempt(scene, move, instruction, plan, similar)
+            done |= attempt(scene, move, instruction=instruction)
             heard.append(scene.turn.result)
         if not done or (instruction.until and any(instruction.until in text for text in heard)):
             return
@@ -97,12 +97,12 @@ def holds(scene: Scene, condition: str) -> bool:
     return bool(seen) and seen[1].lower() in scene.turn.observation.lower()
 
 
-def attempt(scene: Scene, move: Move, instruction: Instruction, plan: Plan, similar: Similarity) -> bool:
+def attempt(scene: Scene, move: Move, *, instruction: Instruction) -> bool:
     """Do one move: fill its names, go where its things are, open what hides them, act."""
     for options in instruction.options:
         if options.name in re.findall(r"\{([a-z0-9-]+)\}", " ".join(move.args)) and options.name not in scene.slots:
-            bind(scene, move, options, similar)
-    move = in_known_verbs(scene, filled(move, scene.slots), similar)
+            bind(scene, move, options=options)
+    move = in_known_verbs(scene, filled(move, scene.slots))
     if unbound(move) or scene.over:
         return False
     if move.verb in {"go to", "teleport to"}:
@@ -111,7 +111,7 @@ def attempt(scene: Scene, move: Move, instruction: Instruction, plan: Plan, simi
         return True
     for _ in range(3):
         actions = explore(scene, move)
-        for action in [a for a in actions if may_take(scene, move, a, plan)][:_TRIES]:
+        for action in [a for a in actions if may_take(scene, move, action=a)][:_TRIES]:
             if act(scene, action):
                 if instruction.times > 1:
                     scene.habits[move] = action
@@ -121,24 +121,24 @@ def attempt(scene: Scene, move: Move, instruction: Instruction, plan: Plan, simi
     return False
 
 
-def in_known_verbs(scene: Scene, move: Move, similar: Similarity) -> Move:
+def in_known_verbs(scene: Scene, move: Move) -> Move:
     """The move with a verb that the interface has; another verb is taken for the one nearest in meaning."""
     if not move.args or move.verb in scene.world.verbs:
         return move
     if move.verb in _SAME_AS:
         return replace(move, verb=_SAME_AS[move.verb])
     sentences = {Move(v, move.args, move.link).text(): v for v in scene.world.verbs}
-    return replace(move, verb=sentences[similar.closest([move.text()], list(sentences))[1]])
+    return replace(move, verb=sentences[scene.similar.closest([move.text()], list(sentences))[1]])
 
 
 def explore(scene: Scene, move: Move) -> list[str]:
     """The actions that may be meant by a move, best first, after bringing its things together."""
     for _ in range(3):
-        missing = [i for i in range(len(move.args)) if not at_hand(scene, move, i)]
+        missing = [i for i in range(len(move.args)) if not at_hand(scene, move, position=i)]
         if not missing or scene.over:
             break
         if len(move.args) > 1 and all(extends(move.args[i], scene.things("look at")) for i in missing):
-            return [literal(scene, move, missing)]
+            return [literal(scene, move, missing=missing)]
         for position, phrase in enumerate(move.args):
             if position not in missing and not scene.carries(phrase):
                 take_along(scene, phrase)
@@ -147,7 +147,7 @@ def explore(scene: Scene, move: Move) -> list[str]:
     return ground(scene, move)
 
 
-def at_hand(scene: Scene, move: Move, position: int) -> bool:
+def at_hand(scene: Scene, move: Move, *, position: int) -> bool:
     """Whether the thing is here, or carried to where its partner may be."""
     phrase = move.args[position]
     if best_fit(phrase, scene.things(move.verb, position)) >= SURE:
@@ -155,7 +155,7 @@ def at_hand(scene: Scene, move: Move, position: int) -> bool:
     return len(move.args) > 1 and scene.carries(phrase) and not scene.things(move.verb, position)
 
 
-def literal(scene: Scene, move: Move, missing: Sequence[int]) -> str:
+def literal(scene: Scene, move: Move, *, missing: Sequence[int]) -> str:
     """The move in its own words where they name parts that the list of actions leaves out."""
     names = []
     for position, phrase in enumerate(move.args):
@@ -184,10 +184,10 @@ def ground(scene: Scene, move: Move) -> list[str]:
     return [action for _, action in sorted(ranked)]
 
 
-def may_take(scene: Scene, move: Move, action: str, plan: Plan) -> bool:
+def may_take(scene: Scene, move: Move, *, action: str) -> bool:
     """Guard: nothing irreversible without a sure referent, nothing that the document forbids."""
     words = content(action)
-    if any(content(f.text()) <= words for f in plan.forbidden if f.args):
+    if any(content(f.text()) <= words for f in (scene.plan.forbidden if scene.plan else ()) if f.args):
         return False
     if move.verb not in _COMMITTING:
         return True
@@ -199,7 +199,7 @@ def act(scene: Scene, action: str) -> bool:
     return scene.act(action)
 
 
-def _fit(plan: Plan, task: str, similar: Similarity) -> float:
+def _fit(plan: Plan, task: str, *, similar: Similarity) -> float:
     if plan.template is not None:
         return 2.0 if plan.template.is_exact(task) else float(plan.template.match(task) is not None)
     likeness = similar.between(plan.about, task)

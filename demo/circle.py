@@ -5,8 +5,8 @@ In: names of ScienceWorld task types. Out: a `Report`. Each station of the circl
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from demo.candidates import copied_trace, harmful
 from demo.plan import TaskPlan, cases, cases_of_any, plan_task
 from demo.players import Crew, Hub, Played, crew
 from demo.report import Report, TaskReport, Verdict
+from demo.stages import Say, Stages
 from demo.world import World
 from skillhub.curation.draft import Draft
 from skillhub.curation.rules import ANY
@@ -25,8 +26,14 @@ from skillhub.rollouts.trace import Trace
 from skillhub.stack import Stack
 
 PLAYERS = 2
-TASKS = ("boil", "find-animal", "use-thermometer", "test-conductivity", "lifespan-longest-lived-then-shortest-lived")
-Say = Callable[[str], None]
+TASKS = (
+    "find-animal",
+    "use-thermometer",
+    "power-component",
+    "test-conductivity-of-unknown-substances",
+    "measure-melting-point-known-substance",
+    "boil",
+)
 
 
 @dataclass(frozen=True)
@@ -46,18 +53,19 @@ def walked(tasks: Sequence[str], *, data_dir: Path, say: Say) -> Iterator[tuple[
 
     Each run has a workspace of its own, so that an earlier run changes nothing. Invalid names unknown task types.
     """
-    started = time.monotonic()
+    stages = Stages(say)
     name = f"demo-{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:4]}"
-    say(f"planning {len(tasks)} task types")
-    plans = plan(tasks)
-    with Stack(data_dir, progress=say) as stack:
-        hub = Hub(url=stack.url, key=stack.create_key("demo", workspace=name))
-        client = Client(hub.url, hub.key)
-        with crew(hub, run=name, size=PLAYERS) as players:
-            report = walk(client, players, plans, say=say)
-        report.url = client.ui_session().url
-        report.seconds = round(time.monotonic() - started, 1)
-        yield report, stack
+    with stages("plan", "choosing variations"):
+        plans = plan(list(dict.fromkeys(tasks)))
+    with ExitStack() as stack:
+        with stages("start", "starting a hub"):
+            hub = stack.enter_context(Stack(data_dir, progress=stages.say))
+        access = Hub(url=hub.url, key=hub.create_key("demo", workspace=name))
+        with crew(access, run=name, size=PLAYERS) as players, Client(access.url, access.key) as client:
+            report = walk(client, players, plans, stages=stages)
+            report.url = client.ui_session().url
+        report.stages, report.seconds = stages.seconds, stages.total
+        yield report, hub
 
 
 def plan(tasks: Sequence[str]) -> list[TaskPlan]:
@@ -72,23 +80,23 @@ def plan(tasks: Sequence[str]) -> list[TaskPlan]:
         world.close()
 
 
-def walk(client: Client, players: Crew, plans: Sequence[TaskPlan], *, say: Say) -> Report:
+def walk(client: Client, players: Crew, plans: Sequence[TaskPlan], *, stages: Stages) -> Report:
     """rollouts -> evidence -> candidates -> gate -> versions -> retrieval -> context -> next rollouts"""
-    say("playing test variations without skills")
-    before = play_tests(players, plans, method="play_without")
-    say("recording gold play on training variations")
-    gold = record_gold(players, plans)
-    say("extracting candidates")
-    proposed = extract(client, plans)
+    with stages("without", "playing test variations without skills"):
+        before = play_tests(players, plans, method="play_without")
+    with stages("gold", "recording successful play on training variations"):
+        gold = record_gold(players, plans)
+    with stages("extract", "extracting candidates from it"):
+        proposed = extract(client, plans)
     skills = [candidate for candidate in proposed if candidate.kind == "skill"]
-    say(f"gate: {len(skills)} skills in paired trials on dev variations")
-    decided = put_through_gate(client, players, skills, plans)
-    traps = propose_traps(client, gold, decided)
+    with stages("gate", f"gate: {len(skills)} skills in paired trials on dev variations"):
+        decided = put_through_gate(client, players, skills, plans, say=stages.say)
     rules = [candidate for candidate in proposed if candidate.kind == "rule"]
-    say(f"gate: {len(rules)} rules, and {len(traps)} candidates that must not pass")
-    decided += put_through_gate(client, players, [*rules, *traps], plans)
-    say("playing test variations with what was accepted")
-    after = play_tests(players, plans, method="play_with")
+    traps = propose_traps(client, gold, decided)
+    with stages("gate again", f"gate: {len(rules)} rules, and {len(traps)} candidates that must not pass"):
+        decided += put_through_gate(client, players, [*rules, *traps], plans, say=stages.say)
+    with stages("with", "playing test variations with what was accepted"):
+        after = play_tests(players, plans, method="play_with")
     return summarise(plans, before=before, after=after, decided=decided)
 
 
@@ -117,7 +125,7 @@ def extract(client: Client, plans: Sequence[TaskPlan]) -> list[Candidate]:
 
 
 def put_through_gate(
-    client: Client, players: Crew, candidates: Sequence[Candidate], plans: Sequence[TaskPlan]
+    client: Client, players: Crew, candidates: Sequence[Candidate], plans: Sequence[TaskPlan], *, say: Say
 ) -> list[Outcome]:
     """Register a gate for each candidate, run its trials, return what was decided of each."""
     put_suites(client, plans)
@@ -129,8 +137,13 @@ def put_through_gate(
             gates.append(client.open_gate(candidate.id, suite=suite_name(candidate.target_slice), companions=beside))
         except skillhub_client.Invalid as error:  # too few dev variations left for any decision
             refused.append(Outcome(candidate, verdict="undecided", reason=str(error)))
-    players.work_off([gate.id for gate in gates])
+    players.work_off(lambda: say(f"{len(gates) - len(open_candidates(client))} of {len(gates)} decided"))
     return refused + [_outcome(client, gate.id) for gate in gates]
+
+
+def open_candidates(client: Client) -> list[Candidate]:
+    """Candidates under trial."""
+    return list(every(client.list_candidates, state="gated"))
 
 
 def put_suites(client: Client, plans: Sequence[TaskPlan]) -> None:

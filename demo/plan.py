@@ -1,10 +1,12 @@
 """Which variations of each task type play which part. In: the simulator's splits; out: fixed, disjoint lists."""
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skillhub.curation.rules import ANY
 
+SEED = 7
 TRAIN, DEV, TEST = 8, 16, 6
 """Variations a task type gets for extraction, for the gate and for the final comparison, at most."""
 
@@ -20,22 +22,21 @@ class TaskPlan:
 
 
 def plan_task(task: str, variations: Callable[[str, str], Sequence[int]]) -> TaskPlan:
-    """Spread the choice over each split of the simulator.
+    """Draw from each split of the simulator, the same draw every time.
 
     Where the dev split is too small for a decision, training variations that extraction never sees are added to it.
     """
-    train = spread(variations(task, "train"), TRAIN)
-    dev = spread(variations(task, "dev"), DEV)
+    train = draw(variations(task, "train"), TRAIN)
+    dev = draw(variations(task, "dev"), DEV)
     unseen = [number for number in variations(task, "train") if number not in train]
-    dev += spread(unseen, DEV - len(dev))
-    return TaskPlan(task=task, train=tuple(train), dev=tuple(dev), test=tuple(spread(variations(task, "test"), TEST)))
+    dev += draw(unseen, DEV - len(dev))
+    return TaskPlan(task=task, train=tuple(train), dev=tuple(dev), test=tuple(draw(variations(task, "test"), TEST)))
 
 
-def spread(items: Sequence[int], count: int) -> list[int]:
-    """At most `count` of the items, evenly spaced, in order."""
-    if len(items) <= count:
-        return list(items)
-    return [items[i * len(items) // count] for i in range(count)]
+def draw(items: Sequence[int], count: int) -> list[int]:
+    """At most `count` of the items at random, in order. Evenly spaced ones would keep step with the simulator's numbering,
+    so that every box, say, is red."""
+    return sorted(random.Random(SEED).sample(list(items), min(count, len(items))))
 
 
 def cases_of_any(plans: Sequence[TaskPlan]) -> list[dict]:

@@ -2,8 +2,8 @@
 
 import multiprocessing
 import uuid
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from skillhub.rollouts.trace import Trace
 
 SHOWN = 2
 """Documents asked for with each task."""
+PROGRESS_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,13 @@ class Crew:
         """Answers of `Player.method(task, variation)` for every pair, in order."""
         return self._pool.map(_call, [method] * len(pairs), *zip(*pairs, strict=True))
 
-    def work_off(self, gate_ids: Sequence[str]) -> None:
-        """Run trials in all processes until every gate is decided."""
-        list(self._pool.map(_work_off, [tuple(gate_ids)] * self._size, range(self._size)))
+    def work_off(self, progress: Callable[[], None]) -> None:
+        """Run trials in all processes until no candidate is under trial; calls `progress` every few seconds."""
+        working = [self._pool.submit(_work_off, number) for number in range(self._size)]
+        while wait(working, timeout=PROGRESS_SECONDS).not_done:
+            progress()
+        for process in working:
+            process.result()
 
 
 @contextmanager
@@ -116,8 +121,8 @@ def _call(method: str, task: str, variation: int) -> object:
     return getattr(_player, method)(task, variation)
 
 
-def _work_off(gate_ids: tuple[str, ...], number: int) -> None:
+def _work_off(number: int) -> None:
     def decided() -> bool:
-        return all(_player.client.get_gate(gate_id).state == "decided" for gate_id in gate_ids)
+        return not _player.client.list_candidates(state="gated", limit=1).items
 
     run_trials(_player.client, _player.play_trial, runner=f"player-{number}", until=decided)

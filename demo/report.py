@@ -1,7 +1,7 @@
 """What the demo found, as one table for people and one JSON object for programs."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -49,6 +49,8 @@ class Report:
     """Candidates that should hold for every task type."""
     trials: int
     seconds: float = 0.0
+    stages: dict[str, float] = field(default_factory=dict)
+    """Seconds of each stage."""
     url: str = ""
     """Opens the pages on which any published sentence is followed back to its episodes."""
 
@@ -66,6 +68,7 @@ class Report:
             **{verdict: self.verdicts[verdict] for verdict in ("accepted", "rejected", "undecided", "error")},
             "trials": self.trials,
             "seconds": self.seconds,
+            "stages": self.stages,
             "url": self.url,
         }
 
@@ -84,7 +87,10 @@ class Report:
         summary = self.as_json()
         table.add_row("mean", f"{summary['baseline_score']:.2f}", f"{summary['final_score']:.2f}", "", _lines(self.rules))
         console.print(table)
-        console.print(f"{self.trials} gate trials, {self.seconds:.0f} s in all")
+        times = ", ".join(f"{name} {seconds:.0f}" for name, seconds in self.stages.items())
+        console.print(f"{self.trials} gate trials. {self.seconds:.0f} s in all: {times}.")
+        console.print("Follow any sentence back to its episodes:")
+        console.print(self.url, soft_wrap=True)
 
 
 def _lines(verdicts: list[Verdict]) -> str:

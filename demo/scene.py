@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
+from demo.grounding import Similarity
+from demo.reading import Plan
 from demo.world import Option, Thing, Turn, World
 from skillhub.curation.phrases import Move, content
 
@@ -18,6 +20,9 @@ class Scene:
     world: World
     turn: Turn
     budget: int
+    similar: Similarity
+    plan: Plan | None = None
+    """The document followed now."""
     slots: dict[str, str] = field(default_factory=dict)
     chosen: set[str] = field(default_factory=set)
     """Slots that the agent filled by a choice of its own."""

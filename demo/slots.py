@@ -1,10 +1,10 @@
 """Names in a step -> things of this episode: from the task text, a table, a container or the first option at hand."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from demo.exploring import find
-from demo.grounding import SURE, Similarity, best_fit
+from demo.grounding import SURE, best_fit
 from demo.reading import Options
 from demo.scene import Scene
 from demo.world import Thing
@@ -25,17 +25,18 @@ def filled(move: Move, values: dict[str, str]) -> Move:
     return Move(move.verb, tuple(fill(fill(a, values), values) for a in move.args), move.link)
 
 
-def bind(scene: Scene, move: Move, options: Options, similar: Similarity) -> None:
+def bind(scene: Scene, move: Move, *, options: Options) -> None:
     """Give the name a value; leaves it open where nothing fits."""
     position = next(i for i, a in enumerate(move.args) if "{" + options.name + "}" in a)
     term = fill(move.args[position], {k: v for k, v in scene.slots.items() if k != options.name})
-    value = _holder(scene, term, options) or _first_at_hand(scene, move.verb, position, term, options, similar)
+    here = scene.things(move.verb, position)
+    value = _holder(scene, term, options=options) or _first_at_hand(scene, here, term=term, options=options)
     if value:
         scene.slots[options.name] = value
         scene.chosen.add(options.name)
 
 
-def _holder(scene: Scene, term: str, options: Options) -> str:
+def _holder(scene: Scene, term: str, *, options: Options) -> str:
     inside = content(scene.slots.get(options.holds, ""))
     if not options.holds or not inside:
         return ""
@@ -48,47 +49,46 @@ def _holder(scene: Scene, term: str, options: Options) -> str:
     return ""
 
 
-def _first_at_hand(scene: Scene, verb: str, position: int, term: str, options: Options, similar: Similarity) -> str:
-    """The first option here, else the first anywhere, else what is most like the options."""
+def _first_at_hand(scene: Scene, here: Collection[Thing], *, term: str, options: Options) -> str:
+    """The first option here, else the first met before, else what is here and like the options, else a search."""
     taken = {scene.slots[n] for n in scene.chosen}
-    wanted = [o for o in _in_order(scene, options, similar) if options.table or o not in taken]
-    phrases = [(o, term.replace("{" + options.name + "}", o)) for o in wanted]
-    here = scene.things(verb, position)
-    for option, phrase in phrases:
-        if best_fit(phrase, here) >= SURE:
-            return option
-    for option, phrase in phrases:
-        if any(best_fit(phrase, t) >= SURE for t in scene.rooms.values()) and find(scene, phrase):
-            return option
-    whole = term == "{" + options.name + "}"
-    other = _most_alike(here, [p for _, p in phrases], similar) if whole else _same_frame(here, term, taken)
-    if other:
-        return other
-    for option, phrase in phrases[:1]:
-        if not scene.over and find(scene, phrase):
-            return option
-    for option, phrase in phrases[1:]:
-        if any(best_fit(phrase, t) >= SURE for t in scene.rooms.values()) and find(scene, phrase):
+    wanted = [o for o in _in_order(scene, options) if options.table or o not in taken]
+    phrases = {o: term.replace("{" + options.name + "}", o) for o in wanted}
+    found = next((o for o, p in phrases.items() if best_fit(p, here) >= SURE), "") or _met_before(scene, phrases)
+    if not found and term == "{" + options.name + "}":
+        found = _most_alike(scene, here, phrases=list(phrases.values()))
+    elif not found:
+        found = _same_frame(here, term, taken=taken)
+    if found or not phrases:
+        return found
+    first, phrase = next(iter(phrases.items()))
+    return first if find(scene, phrase) else _met_before(scene, phrases)
+
+
+def _met_before(scene: Scene, phrases: Mapping[str, str]) -> str:
+    """The first option that was seen in some room; the agent goes there."""
+    for option, phrase in phrases.items():
+        if any(best_fit(phrase, things) >= SURE for things in scene.rooms.values()) and find(scene, phrase):
             return option
     return ""
 
 
-def _in_order(scene: Scene, options: Options, similar: Similarity) -> Sequence[str]:
-    filled_in = [fill(o, scene.slots) for o in _by_table(scene, options, similar)]
+def _in_order(scene: Scene, options: Options) -> Sequence[str]:
+    filled_in = [fill(o, scene.slots) for o in _by_table(scene, options)]
     return list(dict.fromkeys(filled_in))
 
 
-def _by_table(scene: Scene, options: Options, similar: Similarity) -> Iterator[str]:
+def _by_table(scene: Scene, options: Options) -> Iterator[str]:
     """What the table gives for this task (or for the case most like it) first, then the other options."""
     if options.table:
         value = scene.slots.get(options.table[0][0], "")
         cases = list(dict.fromkeys(given.lower() for _, given, _ in options.table))
-        nearest = value.lower() if value.lower() in cases else similar.closest([value], cases)[1]
+        nearest = value.lower() if value.lower() in cases else scene.similar.closest([value], cases)[1]
         yield from (option for _, given, option in options.table if given.lower() == nearest)
     yield from options.values
 
 
-def _same_frame(here: Iterable[Thing], term: str, taken: Collection[str]) -> str:
+def _same_frame(here: Collection[Thing], term: str, *, taken: Collection[str]) -> str:
     """What stands in the name's place in the name of something here: any colour of wire will do."""
     before, _, after = term.partition("{")
     pattern = re.compile(re.escape(before) + "(.+)" + re.escape(after.partition("}")[2]))
@@ -96,8 +96,8 @@ def _same_frame(here: Iterable[Thing], term: str, taken: Collection[str]) -> str
     return next((m[1] for m in found if m and m[1] not in taken), "")
 
 
-def _most_alike(here: Iterable[Thing], phrases: Sequence[str], similar: Similarity) -> str:
+def _most_alike(scene: Scene, here: Collection[Thing], *, phrases: Sequence[str]) -> str:
     """What is here and means nearly the same as an option."""
     things = sorted(t.name for t in here if not content(t.name) & _NEVER)
-    fit, name = similar.closest(phrases, things)
+    fit, name = scene.similar.closest(phrases, things)
     return name if fit >= _CLOSE_ENOUGH else ""

@@ -1,7 +1,7 @@
 """Steps that differ by outcome -> conditional forms: a number read against a bound, or a sight, decides between slots."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillhub.curation.phrases import Move, content, listed
@@ -11,6 +11,12 @@ from skillhub.rollouts.trace import Trace
 _ABOVE = re.compile(r"\b(above|over|more than|greater than|higher than)\b")
 _BELOW = re.compile(r"\b(below|under|less than|lower than)\b")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+
+
+Groups = Sequence[tuple[Move, tuple[int, ...]]]
+"""The two forms of a step, each with the episodes that took it."""
+Values = Mapping[int, Mapping[str, str]]
+"""Episode number -> slot -> value."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ def branches(
     *,
     at: Mapping[int, int],
     traces: Mapping[int, Trace],
-    slots: Mapping[int, Mapping[str, str]],
+    slots: Values,
     template: Template,
 ) -> list[Branch]:
     """Two conditional forms where the episodes took two slots of the task text; empty where nothing tells them apart."""
@@ -48,7 +54,7 @@ def branches(
     return _by_sight(groups, seen)
 
 
-def presence(taken: Collection[int], slots: Mapping[int, Mapping[str, str]]) -> str:
+def presence(taken: Collection[int], slots: Values) -> str:
     """Which slot value decides whether a step is taken at all: `{count} is 4`.
 
     Only slots with few values, each met again and again, count: with many, some would divide the episodes by chance.
@@ -82,7 +88,9 @@ def _clause(text: str, form: str) -> str:
     return ""
 
 
-def _by_reading(groups, clauses, *, at, traces, slots) -> list[Branch]:
+def _by_reading(
+    groups: Groups, clauses: Sequence[str], *, at: Mapping[int, int], traces: Mapping[int, Trace], slots: Values
+) -> list[Branch]:
     """Conditions on the last number read, where at least three quarters of the episodes bear them out."""
     made = []
     right = total = 0
@@ -102,7 +110,7 @@ def _by_reading(groups, clauses, *, at, traces, slots) -> list[Branch]:
     return made if right >= 0.75 * total else []
 
 
-def _by_comparison(groups, *, traces, at, slots) -> list[Branch]:
+def _by_comparison(groups: Groups, *, traces: Mapping[int, Trace], at: Mapping[int, int], slots: Values) -> list[Branch]:
     """Whether the form taken is the one with the greater (or the smaller) number read after acting on it."""
     found = [re.search(r"\{([a-z0-9-]+)\}", move.args[-1]) for move, _ in groups]
     names = [f[1] for f in found]
@@ -120,7 +128,7 @@ def _by_comparison(groups, *, traces, at, slots) -> list[Branch]:
     return [Branch(condition, move, episodes), Branch(condition, else_move, else_episodes, negated=True)]
 
 
-def _relation(signs: Mapping[int, str], slots: Mapping[int, Mapping[str, str]]) -> str:
+def _relation(signs: Mapping[int, str], slots: Values) -> str:
     """`greater` or `smaller` where all episodes agree, or one of them for each value of a slot that decides it."""
     if len(signs) < 2:
         return ""
@@ -149,7 +157,7 @@ def _readings(trace: Trace, until: int, things: list[str]) -> list[float | None]
     return found
 
 
-def _by_sight(groups, seen: Mapping[int, str]) -> list[Branch]:
+def _by_sight(groups: Groups, seen: Mapping[int, str]) -> list[Branch]:
     """A listed phrase in sight in every episode of one form and in none of the other."""
     sights = [[set(listed(seen[e])) for e in episodes] for _, episodes in groups]
     for one, other in ((0, 1), (1, 0)):

@@ -12,6 +12,7 @@ from skillhub_client import Client
 
 from demo.circle import plan, walk
 from demo.players import Hub, crew
+from demo.stages import Stages
 from skillhub.stack import Stack
 
 TASK = "find-living-thing"
@@ -28,7 +29,7 @@ def test_one_skill_walks_the_whole_circle(hub: Hub) -> None:
     whole = plan([TASK])[0]
     short = replace(whole, train=whole.train[:4], test=whole.test[:2])
     with crew(hub, run="story", size=2) as players:
-        report = walk(client, players, [short], say=print)
+        report = walk(client, players, [short], stages=Stages(print))
 
     # Rollouts became evidence, evidence a candidate, and the gate let it through: it helps on tasks it never saw.
     task = report.tasks[0]
