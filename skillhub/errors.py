@@ -1,14 +1,14 @@
 """The one error tree. Every error has a stable `code`; the API renders it as a problem document (RFC 9457).
 
-    SkillhubError
-    ├── NotFound            404
-    ├── Conflict            409
-    ├── PreconditionFailed  412
-    ├── Invalid             422  (carries `errors`: [{path, message}])
-    ├── Unauthorized        401
-    ├── Forbidden           403
-    ├── TooLarge            413
-    └── Unavailable         503  (carries `retry_after_seconds`)
+SkillhubError
+├── NotFound            404
+├── Conflict            409
+├── PreconditionFailed  412
+├── Invalid             422  (carries `errors`: [{path, message}])
+├── Unauthorized        401
+├── Forbidden           403
+├── TooLarge            413
+└── Unavailable         503  (carries `retry_after_seconds`)
 """
 
 

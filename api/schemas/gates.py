@@ -27,9 +27,7 @@ class GateIn(Body):
     def input(self, candidate_id: str) -> GateInput:
         facts = self.model_dump(exclude={"protected_slices", "companions"})
         protected = tuple(self.protected_slices) if self.protected_slices else None
-        return GateInput(
-            candidate_id=candidate_id, protected_slices=protected, companions=tuple(self.companions), **facts
-        )
+        return GateInput(candidate_id=candidate_id, protected_slices=protected, companions=tuple(self.companions), **facts)
 
 
 class GateTrialOut(BaseModel):

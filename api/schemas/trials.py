@@ -88,4 +88,3 @@ class TrialOut(BaseModel):
     @classmethod
     def of(cls, view: TrialView) -> "TrialOut":
         return cls(**view.trial.model_dump(), gate_state=view.gate.state)
-

@@ -8,6 +8,8 @@ from skillhub.curation.draft import Claim, Draft
 from skillhub.curation.generalise import generalise
 from skillhub.curation.render import Sentence, document, sentence, slug
 from skillhub.curation.rules import rules
+from skillhub.documents import parse
+from skillhub.documents.sections import sentences
 from skillhub.rollouts.trace import Trace
 
 
@@ -37,8 +39,8 @@ def _skill(slice_: str, successes: list[Trace], failures: list[Trace]) -> Draft:
         steps=[s.text for s in lines],
         cautions=[s.text for s in warnings],
     )
-    everyone = Sentence(task, tuple(range(len(successes))))
-    claims = [_claim("task", everyone, traces)]
+    everyone = tuple(range(len(successes)))
+    claims = [_claim("task", Sentence(s.text, everyone), traces) for s in sentences(parse(text)) if s.anchor == "task"]
     claims += [_claim("steps", s, traces) for s in lines] + [_claim("cautions", s, traces) for s in warnings]
     return Draft(
         name=name,

@@ -6,6 +6,8 @@ from skillhub.curation.align import align, nodes, parsed
 from skillhub.curation.extract import extract, extract_rules
 from skillhub.curation.phrases import parse
 from skillhub.curation.template import fill, learn_template
+from skillhub.documents import parse as parse_document
+from skillhub.documents.sections import sentences
 from skillhub.rollouts.trace import Trace, TraceStep
 
 
@@ -108,8 +110,9 @@ def test_what_ended_failed_episodes_becomes_a_caution():
 
 def test_every_sentence_of_a_document_is_a_claim_with_episodes():
     [skill] = extract([fetch(1, "fork", "red"), fetch(2, "tin cup", "blue"), fetch(3, "hat", "green")])
-    claimed = {c.text for c in skill.claims if c.anchor == "steps"}
-    assert claimed == set(steps_of(skill.document))
+    said = {(line.anchor, line.text) for line in sentences(parse_document(skill.document))}
+    assert {anchor for anchor, _ in said} == {"task", "steps"}
+    assert said == {(claim.anchor, claim.text) for claim in skill.claims}
     assert all(set(c.episode_ids) <= {"e1", "e2", "e3"} and c.episode_ids for c in skill.claims)
 
 
