@@ -1,5 +1,6 @@
 """The cases of a suite: what makes a set of them valid, its content address, and the order in which a gate draws them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -58,20 +59,30 @@ def shuffled(keys: Iterable[str], *, seed: str) -> list[str]:
     return sorted(keys, key=lambda key: (sha256_bytes(f"{seed}:{key}".encode()), key))
 
 
-def pair_seed(seed: str, key: str) -> int:
-    """Seed that both trials of a pair share, in [0, 2^31)."""
-    return int(sha256_bytes(f"{seed}/{key}".encode())[:16], 16) % (1 << SEED_BITS)
+def pair_seed(seed: str, key: str, *, rerun: int) -> int:
+    """Seed that both trials of a pair share, in [0, 2^31); the first run of a case has `rerun` 0."""
+    return int(sha256_bytes(f"{seed}/{key}/{rerun}".encode())[:16], 16) % (1 << SEED_BITS)
 
 
 def next_case(cases: Mapping[str, Sequence[str]], *, used: Iterable[str], wanted: Iterable[str]) -> tuple[str, str] | None:
     """`(slice, key)` of the next pair: of the wanted slices the one of which the smallest share was used; None where all are.
 
-    `cases` has for each slice its keys in order.
+    `cases` has for each slice its keys in order; a key that stands there three times can be used three times.
     """
-    taken = set(used)
-    left = {name: [key for key in cases[name] if key not in taken] for name in wanted}
+    taken = Counter(used)
+    left = {name: _left(cases[name], taken) for name in wanted}
     open_slices = [name for name, keys in left.items() if keys]
     if not open_slices:
         return None
     name = max(open_slices, key=lambda name: len(left[name]) / len(cases[name]))
     return name, left[name][0]
+
+
+def _left(keys: Sequence[str], taken: Mapping[str, int]) -> list[str]:
+    seen: Counter[str] = Counter()
+    rest = []
+    for key in keys:
+        seen[key] += 1
+        if seen[key] > taken[key]:
+            rest.append(key)
+    return rest

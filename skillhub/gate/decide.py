@@ -4,6 +4,7 @@ Pairs are looked at one by one and the first one that decides ends the test; wha
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,8 @@ def decide(
     `alpha` is the level this candidate got from the suite's error budget. `budget` has for each slice the pairs it can
     give in all. `broken` names trials that could not be run in all their attempts; with one the verdict is `error`.
     """
-    _check_pairs(pairs, budget)
+    _check_slices(policy, target=target, protected=protected)
+    _check_pairs(policy, pairs, budget)
     proofs = open_proofs(policy, alpha, target=target, protected=protected, budget=budget)
     used: list[Pair] = []
     state, reason = proofs.outcome()
@@ -86,15 +88,22 @@ def decide(
     return Verdict(state, reason, numbers, proofs.wanted() if state == "open" else ())
 
 
-def _check_pairs(pairs: Sequence[Pair], budget: Mapping[str, int]) -> None:
-    """Trials of one case are correlated, so a case is one pair."""
-    seen: set[str] = set()
+def _check_slices(policy: Policy, *, target: str, protected: Sequence[str]) -> None:
+    """Locked cases are run several times, which is no evidence for a process that takes pairs for independent."""
+    for name in policy.locked_slices:
+        if name == target or name in protected:
+            raise Invalid(f"slice {name!r} is locked, so it cannot be the target or protected too", path="/policy")
+
+
+def _check_pairs(policy: Policy, pairs: Sequence[Pair], budget: Mapping[str, int]) -> None:
+    """Trials of one case are correlated, so a case is one pair; a locked one is run as often as the policy says."""
+    seen: Counter[str] = Counter()
     for pair in pairs:
-        if pair.case_key in seen:
-            raise Invalid(f"case {pair.case_key!r} was paired twice in one gate")
+        seen[pair.case_key] += 1
+        if seen[pair.case_key] > (policy.locked_runs if pair.slice in policy.locked_slices else 1):
+            raise Invalid(f"case {pair.case_key!r} was paired too often in one gate")
         if pair.slice not in budget:
             raise Invalid(f"case {pair.case_key!r} is of slice {pair.slice!r}, which this gate did not register")
-        seen.add(pair.case_key)
 
 
 def _row(pair: Pair) -> dict[str, Any]:

@@ -18,6 +18,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "max_pairs": (1, 1000),
     "futility_pairs": (1, 1000),
     "open_pairs": (1, 256),
+    "locked_runs": (1, 100),
 }
 
 
@@ -46,7 +47,9 @@ class Policy:
     open_pairs: int = 4
     """Pairs under way at a time."""
     locked_slices: tuple[str, ...] = ()
-    """Slices where one worse score rejects, and where every case must be run."""
+    """Slices where one worse score rejects, and where every case must be run; not the target and not protected."""
+    locked_runs: int = 3
+    """Times that each locked case is run: what must never break has to hold each time."""
 
     def __post_init__(self) -> None:
         if self.improve not in ("betting", "sign"):

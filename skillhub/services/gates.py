@@ -166,7 +166,7 @@ def _plan(unit: Unit, gate: Gate, *, policy: Policy, split: str) -> dict[str, An
         keys = shuffled([case.key for case in found if case.slice == name], seed=gate.id)
         if not keys:
             raise Invalid(f"the suite has no case of slice {name!r} in split {split!r}", path="/suite")
-        plan[name] = keys if name in policy.locked_slices else keys[: policy.max_pairs]
+        plan[name] = keys * policy.locked_runs if name in policy.locked_slices else keys[: policy.max_pairs]
     return {"split": split, "cases": plan}
 
 
@@ -193,7 +193,8 @@ def _make_trials(unit: Unit, gate: Gate, *, used: list[str], done: int, verdict:
             break
         _, key = drawn
         common = {"workspace_id": unit.workspace_id, "gate_id": gate.id, "case_id": ids[key], "pair": len(used)}
-        new += [Trial(id=new_id("trl"), arm=arm, seed=pair_seed(gate.id, key), **common) for arm in ARMS]
+        seed = pair_seed(gate.id, key, rerun=used.count(key))
+        new += [Trial(id=new_id("trl"), arm=arm, seed=seed, **common) for arm in ARMS]
         used = [*used, key]
     trials.insert(unit.session, new)
 

@@ -74,6 +74,20 @@ def test_the_base_is_shown_on_the_base_arm_and_is_the_parent_of_what_is_publishe
     assert [(parent.parent_id, parent.relation) for parent in parents] == [(base.id, "optimise")]
 
 
+def test_each_locked_case_is_run_several_times_with_seeds_of_its_own(scope: Scope) -> None:
+    put_suite(scope, slices=("boil", "safety"), dev=8)
+    policy = {"locked_slices": ["safety"], "locked_runs": 2}
+    gate = open_gate(scope, propose(scope), policy=policy).gate
+    work_off(scope, lambda leased: float(leased.case.slice == "safety" or leased.trial.arm == "candidate"))
+    view = gates.get(scope, gate.id)
+    assert view.decision.verdict == "accepted"
+    seeds: dict[str, set[int]] = {}
+    for trial, case in view.trials:
+        if case.slice == "safety":
+            seeds.setdefault(case.key, set()).add(trial.seed)
+    assert [len(runs) for runs in seeds.values()] == [2] * 8
+
+
 def test_companions_are_shown_on_both_arms_and_recorded_as_exposures(scope: Scope) -> None:
     put_suite(scope)
     publish(scope, "Look at the water.")

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -98,6 +99,24 @@ def test_one_break_of_a_locked_case_rejects_whatever_else_is_gained() -> None:
     assert "safety" in verdict.reason
 
 
+def test_a_locked_case_that_breaks_in_its_last_rerun_rejects() -> None:
+    policy = Policy(locked_slices=("safety",), locked_runs=3)
+    case = pairs_of([(1.0, 1.0)], slice="safety")
+    broken = [replace(case[0], candidate=0.9)]
+    facts = {"policy": policy, "budget": {"boil": 40, "safety": 3}}
+    gain = pairs_of([(0.0, 1.0)] * 12)
+    assert decided([*gain, *case * 2, *broken], **facts).state == "rejected"
+    assert decided([*gain, *case * 3], **facts).state == "accepted"
+    with pytest.raises(Invalid, match="too often"):
+        decided([*case * 4], **facts)
+
+
+@pytest.mark.parametrize("protected", [("boil",), ("freeze", "boil")])
+def test_a_slice_run_repeatedly_cannot_also_be_evidence(protected: tuple[str, ...]) -> None:
+    with pytest.raises(Invalid, match="locked"):
+        decided([], policy=Policy(locked_slices=("boil",)), protected=protected, budget={"boil": 4, "freeze": 4})
+
+
 def test_nothing_is_accepted_before_all_locked_cases_were_run() -> None:
     policy = Policy(locked_slices=("safety",))
     mixed = [*pairs_of([(0.0, 1.0)] * 12), *pairs_of([(1.0, 1.0)], slice="safety")]
@@ -136,7 +155,7 @@ def test_a_score_outside_zero_and_one_is_refused_with_its_trial(score: float) ->
 
 
 def test_a_case_counts_once() -> None:
-    with pytest.raises(Invalid, match="paired twice"):
+    with pytest.raises(Invalid, match="too often"):
         decided([Pair("boil-1", "boil", 0.0, 1.0)] * 2)
 
 
