@@ -7,12 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from demo.deciding import holds
 from demo.exploring import find, go, open_up, survey
-from demo.grounding import LIKELY, SURE, Encode, Similarity, best_fit, best_thing, extends, fit
-from demo.reading import Instruction, Plan, read_document
+from demo.grounding import CERTAIN, LIKELY, SURE, Encode, Similarity, best_fit, best_thing, extends, fit
+from demo.reading import Each, Instruction, Plan, read_document
 from demo.scene import Scene
 from demo.slots import bind, filled, unbound
 from demo.world import World, recorded
+from skillhub.curation.listings import named_after
 from skillhub.curation.phrases import Move, content
 from skillhub.rollouts.trace import Trace
 
@@ -20,12 +22,9 @@ BUDGET = 140
 _FITS = 0.45
 _TRIES = 3
 _SAME_AS = {"examine": "look at", "drop": "put down", "take": "pick up", "get": "pick up"}
+_INSTEAD = {"move": "pour", "pour": "move"}
+"""What cannot be carried can be poured, and the other way round."""
 _COMMITTING = frozenset({"focus on", "eat", "reset"})
-_READING = re.compile(r"(above|below|over|under) (-?\d+(?:\.\d+)?)", re.IGNORECASE)
-_COMPARED = re.compile(r"reading for (.+?) is (.+?) than (?:the one )?for (.+)$", re.IGNORECASE)
-_WHEN = re.compile(r"(greater|smaller) \(when (.+?) is (.+?)\)")
-_EQUAL = re.compile(r"^(.+?) is (.+)$")
-_SEEN = re.compile(r'you see "([^"]+)"', re.IGNORECASE)
 
 
 class Agent:
@@ -45,6 +44,7 @@ class Agent:
             scene.plan, scene.slots = plan, bind_slots(plan, scene.turn.task)
             for instruction in plan.instructions:
                 follow(scene, instruction)
+            keep_on(scene, plan)
         return recorded(scene.turns, task=task, variation=variation, origin="agent")
 
 
@@ -70,6 +70,8 @@ def follow(scene: Scene, instruction: Instruction) -> None:
     moves = instruction.moves
     if instruction.condition and not holds(scene, instruction.condition):
         moves = instruction.otherwise
+    if instruction.each and scene.slots.get(instruction.each.name) is None:
+        return go_through(scene, instruction, instruction.each)
     for _ in range(instruction.times):
         done, heard = False, []
         for move in moves:
@@ -81,20 +83,21 @@ def follow(scene: Scene, instruction: Instruction) -> None:
             return
 
 
-def holds(scene: Scene, condition: str) -> bool:
-    """Whether a condition in words is true now: a number against a bound, two readings, or something in sight."""
-    text = filled(Move("", (condition,)), scene.slots).args[0]
-    compared, reading, seen = _COMPARED.search(text), _READING.search(text), _SEEN.search(text)
-    if compared:
-        left, right = scene.readings.get(compared[1], 0.0), scene.readings.get(compared[3], 0.0)
-        cases = [sign for sign, actual, value in _WHEN.findall(compared[2]) if actual == value]
-        return (left > right) == ("greater" in (cases or [compared[2]]))
-    if reading and scene.last_reading is not None:
-        return (scene.last_reading > float(reading[2])) == (reading[1].lower() in {"above", "over"})
-    equal = _EQUAL.match(text)
-    if equal and not seen:
-        return equal[1].lower() in equal[2].lower().split(" or ")
-    return bool(seen) and seen[1].lower() in scene.turn.observation.lower()
+def keep_on(scene: Scene, plan: Plan) -> None:
+    """What the document repeats last may take longer here than it did there: go on while it can be done."""
+    repeated = [i for i in plan.instructions if i.times > 1]
+    if repeated and not scene.over:
+        follow(scene, replace(repeated[-1], times=scene.budget))
+
+
+def go_through(scene: Scene, instruction: Instruction, each: Each) -> None:
+    """The instruction once for each thing that was read of."""
+    things = next((t for text in scene.told if (t := named_after(each.lead, text))), ())
+    for thing in things:
+        if thing not in each.apart:
+            scene.slots[each.name] = thing
+            follow(scene, instruction)
+    scene.slots.pop(each.name, None)
 
 
 def attempt(scene: Scene, move: Move, *, instruction: Instruction) -> bool:
@@ -175,13 +178,31 @@ def ground(scene: Scene, move: Move) -> list[str]:
     """The simulator's actions for a move, best first; without objects the verb itself."""
     if not move.args:
         return [move.verb]
+    ranked = _ranked(scene, move, at_least=LIKELY)
+    surely = _ranked(scene, replace(move, verb=_INSTEAD.get(move.verb, "")), at_least=SURE)
+    if surely and not _ranked(scene, move, at_least=SURE):
+        return [*surely, *ranked]
+    return ranked or unlisted(scene, move)
+
+
+def _ranked(scene: Scene, move: Move, *, at_least: float) -> list[str]:
+    """Best fit first; of several names for the same things, the one that says least beside the move."""
     ranked = []
+    words = content(move.text())
     for option in scene.options():
         if option.verb == move.verb and len(option.things) == len(move.args):
             fits = [fit(phrase, thing) for phrase, thing in zip(move.args, option.things, strict=True)]
-            if min(fits) >= LIKELY:
-                ranked.append((-sum(fits), option.action))
-    return [action for _, action in sorted(ranked)]
+            if min(fits) >= at_least and len({t.number for t in option.things}) == len(option.things):
+                said = content(option.action)
+                ranked.append((-sum(fits), len(said - words), -len(said & words), option.action))
+    return [action for *_, action in sorted(ranked)]
+
+
+def unlisted(scene: Scene, move: Move) -> list[str]:
+    """The move in its own words where the interface has the verb, but the list of actions leaves it out."""
+    things = scene.things("look at") | scene.things("pick up") | scene.things("put down")
+    known = move.verb in scene.world.verbs and all(best_fit(a, things) >= LIKELY for a in move.args)
+    return [move.text()] if known else []
 
 
 def may_take(scene: Scene, move: Move, *, action: str) -> bool:
@@ -191,7 +212,7 @@ def may_take(scene: Scene, move: Move, *, action: str) -> bool:
         return False
     if move.verb not in _COMMITTING:
         return True
-    return best_fit(move.args[0], scene.things(move.verb)) >= SURE
+    return best_fit(move.args[0], scene.things(move.verb)) >= CERTAIN
 
 
 def act(scene: Scene, action: str) -> bool:

@@ -49,6 +49,11 @@ class Scene:
         found = _ROOM.search(self.turn.room)
         return found[1] if found else ""
 
+    @property
+    def told(self) -> list[str]:
+        """The answers so far, latest first."""
+        return [after.result for _, _, after in reversed(self.turns)]
+
     def act(self, action: str) -> bool:
         """Take an action (and answer the simulator's question which of several was meant); True unless refused."""
         self._step(action)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from skillhub.curation.align import Node
 from skillhub.curation.choices import Choice, choose
+from skillhub.curation.listings import Listing
 from skillhub.curation.phrases import Move, content
 from skillhub.curation.template import Template, fill
 from skillhub.rollouts.trace import Trace
@@ -30,6 +31,7 @@ class Scope:
 
     episodes: Sequence[Episode]
     template: Template
+    read: Listing | None = None
     choices: list[Choice] = field(default_factory=list)
 
     def fresh(self, base: str) -> str:
