@@ -102,7 +102,7 @@ def go_through(scene: Scene, instruction: Instruction, each: Each) -> None:
 
 def attempt(scene: Scene, move: Move, *, instruction: Instruction) -> bool:
     """Do one move: fill its names, go where its things are, open what hides them, act."""
-    for options in instruction.options:
+    for options in (*instruction.options, *(scene.plan.options if scene.plan else ())):
         if options.name in re.findall(r"\{([a-z0-9-]+)\}", " ".join(move.args)) and options.name not in scene.slots:
             bind(scene, move, options=options)
     move = in_known_verbs(scene, filled(move, scene.slots))

@@ -64,6 +64,11 @@ class Plan:
     instructions: tuple[Instruction, ...]
     forbidden: tuple[Move, ...] = field(default=())
 
+    @property
+    def options(self) -> tuple[Options, ...]:
+        """The meaning of every name, wherever it stands: a step that was skipped may have introduced it."""
+        return tuple(o for i in self.instructions for o in i.options)
+
 
 def read_document(text: str) -> Plan:
     """Read any Markdown with list items; sections called `Cautions` forbid, all others instruct."""

@@ -1,14 +1,16 @@
 """Episodes of one kind -> columns of matching steps: noise dropped, repeats folded, sequences aligned progressively."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skillhub.curation.listings import ITEM, answer
-from skillhub.curation.phrases import Move, content, overlap, parse
+from skillhub.curation.phrases import Move, clean, content, overlap, parse
 from skillhub.rollouts.trace import Trace
 
 _LOOKING = frozenset({"look around", "inventory", "task", "look"})
 _WALKING = frozenset({"go to", "teleport to"})
+_MOVED = re.compile(r"You move the ([^(]+?) to the ")
 _FUTILE = ("No known action", "You can't")
 _HALF_OTHER = 0.1
 """Likeness of acts that bring the same thing to quite different ones counts for little."""
@@ -73,7 +75,16 @@ def similarity(left: Node, right: Node) -> float:
 
 
 def parsed(trace: Trace) -> list[Move]:
-    return [parse(step.action) for step in trace.steps]
+    """The moves of an episode; a thing called by less than its name goes by the name that the answer gives it."""
+    return [_by_its_name(parse(step.action), answer(trace, i)) for i, step in enumerate(trace.steps)]
+
+
+def _by_its_name(move: Move, said: str) -> Move:
+    named = _MOVED.match(said)
+    if not named or not move.args:
+        return move
+    short, full = content(move.args[0]), content(named[1])
+    return replace(move, args=(clean(named[1]), *move.args[1:])) if short < full or not short & full else move
 
 
 def _is_noise(move: Move) -> bool:
