@@ -4,6 +4,7 @@ No language model: it reads imperative sentences, finds what they name and acts.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -186,7 +187,7 @@ def ground(scene: Scene, move: Move) -> list[str]:
 
 
 def _ranked(scene: Scene, move: Move, *, at_least: float) -> list[str]:
-    """Best fit first; of several names for the same things, the one that says least beside the move."""
+    """Best fit first, of several names the one that says least beside the move; like things go by the name they share."""
     ranked = []
     words = content(move.text())
     for option in scene.options():
@@ -194,8 +195,10 @@ def _ranked(scene: Scene, move: Move, *, at_least: float) -> list[str]:
             fits = [fit(phrase, thing) for phrase, thing in zip(move.args, option.things, strict=True)]
             if min(fits) >= at_least and len({t.number for t in option.things}) == len(option.things):
                 said = content(option.action)
-                ranked.append((-sum(fits), len(said - words), -len(said & words), option.action))
-    return [action for *_, action in sorted(ranked)]
+                shared = Move(move.verb, tuple(t.name for t in option.things), option.link).text()
+                ranked.append((-sum(fits), len(said - words), -len(said & words), option.action, shared))
+    alike = Counter((worth, shared) for worth, *_, shared in ranked)
+    return [shared if alike[worth, shared] > 1 else action for worth, *_, action, shared in sorted(ranked)]
 
 
 def unlisted(scene: Scene, move: Move) -> list[str]:

@@ -10,6 +10,7 @@ from skillhub.curation.phrases import Move, content
 
 _ROOM = re.compile(r"called the ([\w ]+?)\.")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+_ANSWER = re.compile(r"^(\d+):\s*(.*)$", re.MULTILINE)
 _REFUSED = re.compile(r"no known action|can't|cannot|not sure|unable|isn't|is not|already|doesn't", re.IGNORECASE)
 
 
@@ -50,15 +51,21 @@ class Scene:
         return found[1] if found else ""
 
     @property
+    def last_act(self) -> str:
+        """The latest action that was not just the answer to a question."""
+        return next((action for _, action, _ in reversed(self.turns) if not action.isdigit()), "")
+
+    @property
     def told(self) -> list[str]:
         """The answers so far, latest first."""
         return [after.result for _, _, after in reversed(self.turns)]
 
     def act(self, action: str) -> bool:
-        """Take an action (and answer the simulator's question which of several was meant); True unless refused."""
+        """Take an action (and tell the simulator which of several was meant: what was acted on before); True unless refused."""
+        before = self.last_act
         self._step(action)
         while self.turn.result.startswith("Ambiguous request") and not self.over:
-            self._step("0")
+            self._step(_meant(self.turn.result, before))
         self._note(action)
         return not _REFUSED.search(self.turn.result.split("\n")[0])
 
@@ -88,3 +95,9 @@ class Scene:
         if numbers:
             self.last_reading = float(numbers[-1])
             self.readings[self._subject] = self.last_reading
+
+
+def _meant(question: str, before: str) -> str:
+    """The number of the answer that has most in common with the act before."""
+    answers = _ANSWER.findall(question) or [("0", "")]
+    return max(answers, key=lambda a: (len(content(a[1]) & content(before)), -int(a[0])))[0]

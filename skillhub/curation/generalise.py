@@ -48,7 +48,7 @@ def generalise(traces: Sequence[Trace]) -> tuple[Template, list[Step]]:
     scope = Scope(episodes, template, read)
     columns = align([nodes(e.trace, e.moves) for e in episodes])
     steps = [_step(column, scope) for column in columns if _is_kept(column, scope)]
-    return template, _introduced([s for s in steps if not _is_wandering(s, len(traces))], scope.choices)
+    return template, _introduced([s for s in steps if not _is_wandering(s, scope)], scope.choices)
 
 
 def _introduced(steps: Sequence[Step], choices: Sequence[Choice]) -> list[Step]:
@@ -85,10 +85,15 @@ def _when(column: Column, scope: Scope) -> str:
     return presence(set(column), slots) or heard({e: n.first for e, n in column.items()}, told)
 
 
-def _is_wandering(step: Step, total: int) -> bool:
-    """A walk, or a step that few took, to things that differ for no reason in the task text teaches nothing."""
+def _is_wandering(step: Step, scope: Scope) -> bool:
+    """A walk, or a step that few took, to things that differ for no reason in the task text teaches nothing.
+
+    A thing that few chose here, but most made use of in the end, is no guess.
+    """
+    total = len(scope.episodes)
     walking = step.moves[0].verb in {"go to", "teleport to"}
-    guessed = any(not c.table for c in step.choices)
+    shared = {c.name for c in scope.choices if len(c.values) >= _MOST * total}
+    guessed = any(not c.table and c.name not in shared for c in step.choices)
     rare = len(step.episodes) < _OFTEN * total and not step.when
     return (step.optional and guessed) or (walking and (guessed or rare))
 
