@@ -22,6 +22,7 @@ from skillhub.rollouts.trace import Trace
 BUDGET = 140
 _FITS = 0.45
 _TRIES = 3
+_PATIENCE = 25
 _SAME_AS = {"examine": "look at", "drop": "put down", "take": "pick up", "get": "pick up"}
 _INSTEAD = {"move": "pour", "pour": "move"}
 """What cannot be carried can be poured, and the other way round."""
@@ -73,12 +74,13 @@ def follow(scene: Scene, instruction: Instruction) -> None:
         moves = instruction.otherwise
     if instruction.each and scene.slots.get(instruction.each.name) is None:
         return go_through(scene, instruction, instruction.each)
+    scene.waiting = instruction if instruction.times > 1 else scene.waiting
     for _ in range(instruction.times):
         done, heard = False, []
         for move in moves:
             if scene.over:
                 return
-            done |= attempt(scene, move, instruction=instruction)
+            done |= attempt(scene, move, instruction=instruction) or await_it(scene, move, instruction=instruction)
             heard.append(scene.turn.result)
         if not done or (instruction.until and any(instruction.until in text for text in heard)):
             return
@@ -89,6 +91,18 @@ def keep_on(scene: Scene, plan: Plan) -> None:
     repeated = [i for i in plan.instructions if i.times > 1]
     if repeated and not scene.over:
         follow(scene, replace(repeated[-1], times=scene.budget))
+
+
+def await_it(scene: Scene, move: Move, *, instruction: Instruction) -> bool:
+    """What is to be committed to may not be there yet: go on with what was repeated last until it is."""
+    if move.verb not in _COMMITTING or scene.waiting is None:
+        return False
+    for _ in range(_PATIENCE):
+        for meanwhile in scene.waiting.moves:
+            attempt(scene, meanwhile, instruction=scene.waiting)
+        if scene.over or attempt(scene, move, instruction=instruction):
+            return True
+    return False
 
 
 def go_through(scene: Scene, instruction: Instruction, each: Each) -> None:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from demo.grounding import Similarity
-from demo.reading import Plan
+from demo.reading import Instruction, Plan
 from demo.world import Option, Thing, Turn, World
 from skillhub.curation.phrases import Move, content
 
@@ -33,6 +33,8 @@ class Scene:
     opened: set[int] = field(default_factory=set)
     missed: set[tuple[str, str]] = field(default_factory=set)
     """(phrase, room) from where a search led nowhere."""
+    waiting: Instruction | None = None
+    """What was repeated last."""
     habits: dict[Move, str] = field(default_factory=dict)
     """What worked for a move that is being repeated: no need to look for it again."""
     readings: dict[str, float] = field(default_factory=dict)

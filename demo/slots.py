@@ -55,7 +55,7 @@ def _first_at_hand(scene: Scene, here: Collection[Thing], *, term: str, options:
     wanted = [o for o in _in_order(scene, options) if options.table or o not in taken]
     phrases = {o: term.replace("{" + options.name + "}", o) for o in wanted}
     found = next((o for o, p in phrases.items() if best_fit(p, here) >= SURE), "") or _met_before(scene, phrases)
-    if not found and term == "{" + options.name + "}":
+    if not found and term == "{" + options.name + "}" and not all("{" in o for o in options.values):
         found = _most_alike(scene, here, phrases=list(phrases.values()))
     elif not found:
         found = _same_frame(here, term, taken=taken)
