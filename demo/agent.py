@@ -13,7 +13,7 @@ from demo.exploring import find, go, open_up, survey
 from demo.grounding import CERTAIN, LIKELY, SURE, Encode, Similarity, best_fit, best_thing, extends, fit
 from demo.reading import Each, Instruction, Plan, read_document
 from demo.scene import Scene
-from demo.slots import bind, filled, unbound
+from demo.slots import bind, filled, reconsider, unbound
 from demo.world import World, recorded
 from skillhub.curation.listings import named_after
 from skillhub.curation.phrases import Move, content
@@ -100,6 +100,7 @@ def await_it(scene: Scene, move: Move, *, instruction: Instruction) -> bool:
     for _ in range(_PATIENCE):
         for meanwhile in scene.waiting.moves:
             attempt(scene, meanwhile, instruction=scene.waiting)
+        reconsider(scene, move)
         if scene.over or attempt(scene, move, instruction=instruction):
             return True
     return False

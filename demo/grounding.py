@@ -30,7 +30,7 @@ def score(phrase: str, referent: str) -> float:
         return 0.0  # it lies in what is wanted
     if wanted <= named:
         return (2.0 if _HEAD.search(phrase) and same_kind else 0.9) - min(0.4, 0.1 * len(named - wanted))
-    if named < wanted and _PLACE.split(phrase)[0].lower().split()[-1] in named:
+    if named < wanted and _PLACE.split(phrase)[0].lower().split()[-1] == head.lower().split()[-1]:
         return 1.2 - 0.1 * len(wanted - named)
     return 0.0
 

@@ -39,7 +39,9 @@ class Scope:
         names = [base, *(f"{base}-{n}" for n in range(2, 99))]
         return next(n for n in names if n not in taken)
 
-    def chosen(self, name: str, term: str, values: Mapping[int, str], at: Mapping[int, int], others: Sequence[Choice]) -> Choice:
+    def chosen(
+        self, name: str, term: str, values: Mapping[int, str], at: Mapping[int, int], others: Sequence[Choice]
+    ) -> Choice:
         traces = {e: self.episodes[e].trace for e in values}
         slots = {e: self.episodes[e].values for e in values}
         return choose(name, term=term, values=values, at=at, traces=traces, slots=slots, others=others)
