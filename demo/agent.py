@@ -4,28 +4,29 @@ No language model: it reads imperative sentences, finds what they name and acts.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from demo.deciding import holds
 from demo.exploring import find, go, open_up, survey
-from demo.grounding import LIKELY, SURE, Encode, Similarity, best_fit, best_thing, extends, fit
-from demo.reading import Instruction, Plan, read_document
+from demo.grounding import CERTAIN, LIKELY, SURE, Encode, Similarity, best_fit, best_thing, extends, fit
+from demo.reading import Each, Instruction, Plan, read_document
 from demo.scene import Scene
-from demo.slots import bind, filled, unbound
+from demo.slots import bind, filled, reconsider, unbound
 from demo.world import World, recorded
+from skillhub.curation.listings import named_after
 from skillhub.curation.phrases import Move, content
 from skillhub.rollouts.trace import Trace
 
 BUDGET = 140
 _FITS = 0.45
 _TRIES = 3
+_PATIENCE = 25
 _SAME_AS = {"examine": "look at", "drop": "put down", "take": "pick up", "get": "pick up"}
+_INSTEAD = {"move": "pour", "pour": "move"}
+"""What cannot be carried can be poured, and the other way round."""
 _COMMITTING = frozenset({"focus on", "eat", "reset"})
-_READING = re.compile(r"(above|below|over|under) (-?\d+(?:\.\d+)?)", re.IGNORECASE)
-_COMPARED = re.compile(r"reading for (.+?) is (.+?) than (?:the one )?for (.+)$", re.IGNORECASE)
-_WHEN = re.compile(r"(greater|smaller) \(when (.+?) is (.+?)\)")
-_EQUAL = re.compile(r"^(.+?) is (.+)$")
-_SEEN = re.compile(r'you see "([^"]+)"', re.IGNORECASE)
 
 
 class Agent:
@@ -45,6 +46,7 @@ class Agent:
             scene.plan, scene.slots = plan, bind_slots(plan, scene.turn.task)
             for instruction in plan.instructions:
                 follow(scene, instruction)
+            keep_on(scene, plan)
         return recorded(scene.turns, task=task, variation=variation, origin="agent")
 
 
@@ -70,36 +72,53 @@ def follow(scene: Scene, instruction: Instruction) -> None:
     moves = instruction.moves
     if instruction.condition and not holds(scene, instruction.condition):
         moves = instruction.otherwise
+    if instruction.each and scene.slots.get(instruction.each.name) is None:
+        return go_through(scene, instruction, instruction.each)
+    scene.waiting = instruction if instruction.times > 1 else scene.waiting
     for _ in range(instruction.times):
         done, heard = False, []
         for move in moves:
             if scene.over:
                 return
-            done |= attempt(scene, move, instruction=instruction)
+            done |= attempt(scene, move, instruction=instruction) or await_it(scene, move, instruction=instruction)
             heard.append(scene.turn.result)
         if not done or (instruction.until and any(instruction.until in text for text in heard)):
             return
 
 
-def holds(scene: Scene, condition: str) -> bool:
-    """Whether a condition in words is true now: a number against a bound, two readings, or something in sight."""
-    text = filled(Move("", (condition,)), scene.slots).args[0]
-    compared, reading, seen = _COMPARED.search(text), _READING.search(text), _SEEN.search(text)
-    if compared:
-        left, right = scene.readings.get(compared[1], 0.0), scene.readings.get(compared[3], 0.0)
-        cases = [sign for sign, actual, value in _WHEN.findall(compared[2]) if actual == value]
-        return (left > right) == ("greater" in (cases or [compared[2]]))
-    if reading and scene.last_reading is not None:
-        return (scene.last_reading > float(reading[2])) == (reading[1].lower() in {"above", "over"})
-    equal = _EQUAL.match(text)
-    if equal and not seen:
-        return equal[1].lower() in equal[2].lower().split(" or ")
-    return bool(seen) and seen[1].lower() in scene.turn.observation.lower()
+def keep_on(scene: Scene, plan: Plan) -> None:
+    """What the document repeats last may take longer here than it did there: go on while it can be done."""
+    repeated = [i for i in plan.instructions if i.times > 1]
+    if repeated and not scene.over:
+        follow(scene, replace(repeated[-1], times=scene.budget))
+
+
+def await_it(scene: Scene, move: Move, *, instruction: Instruction) -> bool:
+    """What is to be committed to may not be there yet: go on with what was repeated last until it is."""
+    if move.verb not in _COMMITTING or scene.waiting is None:
+        return False
+    for _ in range(_PATIENCE):
+        for meanwhile in scene.waiting.moves:
+            attempt(scene, meanwhile, instruction=scene.waiting)
+        reconsider(scene, move)
+        if scene.over or attempt(scene, move, instruction=instruction):
+            return True
+    return False
+
+
+def go_through(scene: Scene, instruction: Instruction, each: Each) -> None:
+    """The instruction once for each thing that was read of."""
+    things = next((t for text in scene.told if (t := named_after(each.lead, text))), ())
+    for thing in things:
+        if thing not in each.apart:
+            scene.slots[each.name] = thing
+            follow(scene, instruction)
+    scene.slots.pop(each.name, None)
 
 
 def attempt(scene: Scene, move: Move, *, instruction: Instruction) -> bool:
     """Do one move: fill its names, go where its things are, open what hides them, act."""
-    for options in instruction.options:
+    for options in (*instruction.options, *(scene.plan.options if scene.plan else ())):
         if options.name in re.findall(r"\{([a-z0-9-]+)\}", " ".join(move.args)) and options.name not in scene.slots:
             bind(scene, move, options=options)
     move = in_known_verbs(scene, filled(move, scene.slots))
@@ -175,13 +194,33 @@ def ground(scene: Scene, move: Move) -> list[str]:
     """The simulator's actions for a move, best first; without objects the verb itself."""
     if not move.args:
         return [move.verb]
+    ranked = _ranked(scene, move, at_least=LIKELY)
+    surely = _ranked(scene, replace(move, verb=_INSTEAD.get(move.verb, "")), at_least=SURE)
+    if surely and not _ranked(scene, move, at_least=SURE):
+        return [*surely, *ranked]
+    return ranked or unlisted(scene, move)
+
+
+def _ranked(scene: Scene, move: Move, *, at_least: float) -> list[str]:
+    """Best fit first, of several names the one that says least beside the move; like things go by the name they share."""
     ranked = []
+    words = content(move.text())
     for option in scene.options():
         if option.verb == move.verb and len(option.things) == len(move.args):
             fits = [fit(phrase, thing) for phrase, thing in zip(move.args, option.things, strict=True)]
-            if min(fits) >= LIKELY:
-                ranked.append((-sum(fits), option.action))
-    return [action for _, action in sorted(ranked)]
+            if min(fits) >= at_least and len({t.number for t in option.things}) == len(option.things):
+                said = content(option.action)
+                shared = Move(move.verb, tuple(t.name for t in option.things), option.link).text()
+                ranked.append((-sum(fits), len(said - words), -len(said & words), option.action, shared))
+    alike = Counter((worth, shared) for worth, *_, shared in ranked)
+    return [shared if alike[worth, shared] > 1 else action for worth, *_, action, shared in sorted(ranked)]
+
+
+def unlisted(scene: Scene, move: Move) -> list[str]:
+    """The move in its own words where the interface has the verb, but the list of actions leaves it out."""
+    things = scene.things("look at") | scene.things("pick up") | scene.things("put down")
+    known = move.verb in scene.world.verbs and all(best_fit(a, things) >= LIKELY for a in move.args)
+    return [move.text()] if known else []
 
 
 def may_take(scene: Scene, move: Move, *, action: str) -> bool:
@@ -191,7 +230,7 @@ def may_take(scene: Scene, move: Move, *, action: str) -> bool:
         return False
     if move.verb not in _COMMITTING:
         return True
-    return best_fit(move.args[0], scene.things(move.verb)) >= SURE
+    return best_fit(move.args[0], scene.things(move.verb)) >= CERTAIN
 
 
 def act(scene: Scene, action: str) -> bool:

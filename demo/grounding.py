@@ -11,23 +11,26 @@ from skillhub.curation.phrases import content
 
 Encode = Callable[[list[str]], np.ndarray]
 
-EXACT, SURE, LIKELY = 3.0, 1.0, 0.5
-_HEAD = re.compile(r" (?:in|on|containing|with) ")
+EXACT, CERTAIN, SURE, LIKELY = 3.0, 1.2, 1.0, 0.5
+_PLACE = re.compile(r" (?:in|on) ")
+_HEAD = re.compile(r" (?:in|on|containing|with|to) ")
 
 
 @lru_cache(maxsize=65536)
 def score(phrase: str, referent: str) -> float:
     """How well a referent fits a phrase: 3 the same words, above 1 surely the thing, above 0.5 likely, 0 not at all."""
     wanted, named = content(phrase), content(referent)
+    head, kind = _HEAD.split(referent)[0], _HEAD.split(phrase)[0]
+    same_kind = kind.lower().split()[-1] == head.lower().split()[-1]
     if wanted == named:
-        return EXACT
-    head = _HEAD.split(referent)[0]
+        return EXACT if same_kind or kind == phrase else 0.9
     if wanted <= content(head):
-        same_kind = _HEAD.split(phrase)[0].lower().split()[-1] == head.lower().split()[-1]
         return (2.5 if same_kind else 0.9) - min(0.3, 0.1 * len(named - wanted))
+    if wanted <= content(_PLACE.split(referent)[-1]) and _PLACE.search(referent):
+        return 0.0  # it lies in what is wanted
     if wanted <= named:
-        return (2.0 if _HEAD.search(phrase) else 0.9) - min(0.4, 0.1 * len(named - wanted))
-    if named < wanted and phrase.lower().split()[-1] in named:
+        return (2.0 if _HEAD.search(phrase) and same_kind else 0.9) - min(0.4, 0.1 * len(named - wanted))
+    if named < wanted and _PLACE.split(phrase)[0].lower().split()[-1] == head.lower().split()[-1]:
         return 1.2 - 0.1 * len(wanted - named)
     return 0.0
 

@@ -5,13 +5,16 @@ The reader knows English imperatives and the agent's interface; it knows no task
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skillhub.curation.phrases import Move, parse
 from skillhub.curation.template import Template, read_template
 
 _ITEM = re.compile(r"^\s*(?:\d+[.)]|[-*])\s+(.*)$")
 _REPEAT = re.compile(r'^repeat(?: up to)? (\d+) times(?: until you see "([^"]*)")?: (.*)$', re.IGNORECASE)
+_EACH = re.compile(
+    r'^for each \{([a-z0-9-]+)\} named after "([^"]+)" in what you read(?:, except ([^:]+))?: (.*)$', re.IGNORECASE
+)
 _BRANCH = re.compile(r"^if (.+?), (.+?)(?:; otherwise,? (.+))?$", re.IGNORECASE)
 _OPTIONAL = re.compile(r"^if the task is not finished yet, ", re.IGNORECASE)
 _AIM = re.compile(r", (?:to|so that|in order to) .*$")
@@ -31,6 +34,15 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Each:
+    """The things to go through: those named after `lead` in what was read, but not `apart`."""
+
+    name: str
+    lead: str
+    apart: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Instruction:
     """One step of a document."""
 
@@ -40,6 +52,7 @@ class Instruction:
     condition: str = ""
     otherwise: tuple[Move, ...] = ()
     options: tuple[Options, ...] = ()
+    each: Each | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +63,11 @@ class Plan:
     about: str
     instructions: tuple[Instruction, ...]
     forbidden: tuple[Move, ...] = field(default=())
+
+    @property
+    def options(self) -> tuple[Options, ...]:
+        """The meaning of every name, wherever it stands: a step that was skipped may have introduced it."""
+        return tuple(o for i in self.instructions for o in i.options)
 
 
 def read_document(text: str) -> Plan:
@@ -71,13 +89,21 @@ def read_step(sentence: str) -> Instruction:
     text, _, where = sentence.strip().rstrip(".").partition(", where ")
     text = _OPTIONAL.sub("", text)
     options = tuple(_options(part) for part in where.split("; and ") if part)
-    repeated = _REPEAT.match(text)
-    if repeated:
-        return Instruction(_moves(repeated[3]), int(repeated[1]), repeated[2] or "", options=options)
     branch = _BRANCH.match(text)
     if branch:
-        return Instruction(_moves(branch[2]), condition=branch[1], otherwise=_moves(branch[3] or ""), options=options)
-    return Instruction(_moves(text), options=options)
+        then = replace(_unconditional(branch[2]), options=options)
+        return replace(then, condition=branch[1], otherwise=_moves(branch[3] or ""))
+    return replace(_unconditional(text), options=options)
+
+
+def _unconditional(text: str) -> Instruction:
+    repeated, each = _REPEAT.match(text), _EACH.match(text)
+    if repeated:
+        return Instruction(_moves(repeated[3]), int(repeated[1]), repeated[2] or "")
+    if each:
+        apart = tuple(each[3].split(" and ")) if each[3] else ()
+        return Instruction(_moves(each[4]), each=Each(each[1], each[2], apart))
+    return Instruction(_moves(text))
 
 
 def _moves(text: str) -> tuple[Move, ...]:

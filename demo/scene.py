@@ -4,12 +4,13 @@ import re
 from dataclasses import dataclass, field
 
 from demo.grounding import Similarity
-from demo.reading import Plan
+from demo.reading import Instruction, Plan
 from demo.world import Option, Thing, Turn, World
 from skillhub.curation.phrases import Move, content
 
 _ROOM = re.compile(r"called the ([\w ]+?)\.")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+_ANSWER = re.compile(r"^(\d+):\s*(.*)$", re.MULTILINE)
 _REFUSED = re.compile(r"no known action|can't|cannot|not sure|unable|isn't|is not|already|doesn't", re.IGNORECASE)
 
 
@@ -32,6 +33,8 @@ class Scene:
     opened: set[int] = field(default_factory=set)
     missed: set[tuple[str, str]] = field(default_factory=set)
     """(phrase, room) from where a search led nowhere."""
+    waiting: Instruction | None = None
+    """What was repeated last."""
     habits: dict[Move, str] = field(default_factory=dict)
     """What worked for a move that is being repeated: no need to look for it again."""
     readings: dict[str, float] = field(default_factory=dict)
@@ -49,11 +52,22 @@ class Scene:
         found = _ROOM.search(self.turn.room)
         return found[1] if found else ""
 
+    @property
+    def last_act(self) -> str:
+        """The latest action that was not just the answer to a question."""
+        return next((action for _, action, _ in reversed(self.turns) if not action.isdigit()), "")
+
+    @property
+    def told(self) -> list[str]:
+        """The answers so far, latest first."""
+        return [after.result for _, _, after in reversed(self.turns)]
+
     def act(self, action: str) -> bool:
-        """Take an action (and answer the simulator's question which of several was meant); True unless refused."""
+        """Take an action (and tell the simulator which of several was meant: what was acted on before); True unless refused."""
+        before = self.last_act
         self._step(action)
         while self.turn.result.startswith("Ambiguous request") and not self.over:
-            self._step("0")
+            self._step(_meant(self.turn.result, before))
         self._note(action)
         return not _REFUSED.search(self.turn.result.split("\n")[0])
 
@@ -83,3 +97,9 @@ class Scene:
         if numbers:
             self.last_reading = float(numbers[-1])
             self.readings[self._subject] = self.last_reading
+
+
+def _meant(question: str, before: str) -> str:
+    """The number of the answer that has most in common with the act before."""
+    answers = _ANSWER.findall(question) or [("0", "")]
+    return max(answers, key=lambda a: (len(content(a[1]) & content(before)), -int(a[0])))[0]

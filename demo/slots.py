@@ -11,13 +11,14 @@ from demo.world import Thing
 from skillhub.curation.phrases import Move, content
 from skillhub.curation.template import fill
 
+_NAMES = re.compile(r"\{([a-z0-9-]+)\}")
 _CLOSE_ENOUGH = 0.45
 _NEVER = frozenset({"agent", "air", "door", "inventory", "ground"})
 
 
 def unbound(move: Move) -> str:
     """The first name in a move that has no value yet, or an empty string."""
-    found = re.search(r"\{([a-z0-9-]+)\}", " ".join(move.args))
+    found = _NAMES.search(" ".join(move.args))
     return found[1] if found else ""
 
 
@@ -34,6 +35,13 @@ def bind(scene: Scene, move: Move, *, options: Options) -> None:
     if value:
         scene.slots[options.name] = value
         scene.chosen.add(options.name)
+
+
+def reconsider(scene: Scene, move: Move) -> None:
+    """Take back the agent's own choices for a move: something better may be in sight now."""
+    for name in scene.chosen & set(_NAMES.findall(" ".join(move.args))):
+        scene.chosen.discard(name)
+        del scene.slots[name]
 
 
 def _holder(scene: Scene, term: str, *, options: Options) -> str:
@@ -55,10 +63,11 @@ def _first_at_hand(scene: Scene, here: Collection[Thing], *, term: str, options:
     wanted = [o for o in _in_order(scene, options) if options.table or o not in taken]
     phrases = {o: term.replace("{" + options.name + "}", o) for o in wanted}
     found = next((o for o, p in phrases.items() if best_fit(p, here) >= SURE), "") or _met_before(scene, phrases)
-    if not found and term == "{" + options.name + "}":
-        found = _most_alike(scene, here, phrases=list(phrases.values()))
-    elif not found:
+    bare = term == "{" + options.name + "}"
+    if not found and not bare:
         found = _same_frame(here, term, taken=taken)
+    elif not found and not all("{" in o for o in options.values):
+        found = _most_alike(scene, here, phrases=list(phrases.values()))
     if found or not phrases:
         return found
     first, phrase = next(iter(phrases.items()))

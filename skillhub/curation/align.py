@@ -1,13 +1,19 @@
 """Episodes of one kind -> columns of matching steps: noise dropped, repeats folded, sequences aligned progressively."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from skillhub.curation.phrases import Move, content, overlap, parse
+from skillhub.curation.listings import ITEM, answer
+from skillhub.curation.phrases import Move, clean, content, overlap, parse
 from skillhub.rollouts.trace import Trace
 
 _LOOKING = frozenset({"look around", "inventory", "task", "look"})
 _WALKING = frozenset({"go to", "teleport to"})
+_MOVED = re.compile(r"You move the ([^(]+?) to the ")
+_FUTILE = ("No known action", "You can't")
+_HALF_OTHER = 0.1
+"""Likeness of acts that bring the same thing to quite different ones counts for little."""
 _GAP = -0.15
 _LONGEST_BLOCK = 12
 
@@ -23,6 +29,8 @@ class Node:
     """Index of its last step in the trace."""
     count: int = 1
     reward: float = 0.0
+    each: bool = False
+    """The block is done once for each thing that the episode had read of."""
 
     @property
     def verb(self) -> str:
@@ -30,7 +38,7 @@ class Node:
 
     @property
     def is_block(self) -> bool:
-        return self.count > 1
+        return self.count > 1 or self.each
 
 
 Column = Mapping[int, Node]
@@ -40,7 +48,8 @@ Column = Mapping[int, Node]
 def nodes(trace: Trace, moves: Sequence[Move]) -> list[Node]:
     """The steps that matter, repeats folded. `moves` are the trace's actions, parsed (and slotted), one for each step."""
     single = [Node((m,), i, i, 1, trace.steps[i].reward) for i, m in enumerate(moves)]
-    return _fold(_arrivals([n for n in single if not _is_noise(n.moves[0])]))
+    useful = [n for n in single if not _is_noise(n.moves[0]) and not answer(trace, n.first).startswith(_FUTILE)]
+    return _gathered(_fold(_arrivals(useful)))
 
 
 def align(episodes: Sequence[Sequence[Node]]) -> list[Column]:
@@ -60,11 +69,22 @@ def similarity(left: Node, right: Node) -> float:
         a, b = {m.verb for m in left.moves}, {m.verb for m in right.moves}
         return 0.9 * len(a & b) / len(a | b)
     pairs = list(zip(left.moves[0].args, right.moves[0].args, strict=True))
-    return 0.4 + 0.6 * (sum(overlap(a, b) for a, b in pairs) / len(pairs) if pairs else 1.0)
+    alike = [overlap(a, b) for a, b in pairs] or [1.0]
+    weight = 0.6 if len(alike) == 1 or min(alike) > 0 else _HALF_OTHER
+    return 0.4 + weight * sum(alike) / len(alike)
 
 
 def parsed(trace: Trace) -> list[Move]:
-    return [parse(step.action) for step in trace.steps]
+    """The moves of an episode; a thing called by less than its name goes by the name that the answer gives it."""
+    return [_by_its_name(parse(step.action), answer(trace, i)) for i, step in enumerate(trace.steps)]
+
+
+def _by_its_name(move: Move, said: str) -> Move:
+    named = _MOVED.match(said)
+    if not named or not move.args:
+        return move
+    short, full = content(move.args[0]), content(named[1])
+    return replace(move, args=(clean(named[1]), *move.args[1:])) if short < full or not short & full else move
 
 
 def _is_noise(move: Move) -> bool:
@@ -94,6 +114,19 @@ def _fold(steps: Sequence[Node]) -> list[Node]:
         folded.append(Node(body, block[0].first, block[-1].last, times, reward))
         i += period * times
     return folded
+
+
+def _gathered(steps: Sequence[Node]) -> list[Node]:
+    """Neighbouring steps on things read of become one block."""
+    kept: list[Node] = []
+    for node in steps:
+        if not any(ITEM in m.args for m in node.moves):
+            kept.append(node)
+        elif kept and kept[-1].each and kept[-1].last + 1 >= node.first and not node.is_block and kept[-1].count == 1:
+            kept[-1] = replace(kept[-1], moves=(*kept[-1].moves, *node.moves), last=node.last)
+        else:
+            kept.append(replace(node, each=True))
+    return kept
 
 
 def _best_block(steps: Sequence[Node], start: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from skillhub.curation.align import Node
 from skillhub.curation.choices import Choice, choose
+from skillhub.curation.listings import Listing
 from skillhub.curation.phrases import Move, content
 from skillhub.curation.template import Template, fill
 from skillhub.rollouts.trace import Trace
@@ -30,12 +31,20 @@ class Scope:
 
     episodes: Sequence[Episode]
     template: Template
+    read: Listing | None = None
     choices: list[Choice] = field(default_factory=list)
 
     def fresh(self, base: str) -> str:
         taken = {c.name for c in self.choices} | set(self.template.slots)
         names = [base, *(f"{base}-{n}" for n in range(2, 99))]
         return next(n for n in names if n not in taken)
+
+    def chosen(
+        self, name: str, term: str, values: Mapping[int, str], at: Mapping[int, int], others: Sequence[Choice]
+    ) -> Choice:
+        traces = {e: self.episodes[e].trace for e in values}
+        slots = {e: self.episodes[e].values for e in values}
+        return choose(name, term=term, values=values, at=at, traces=traces, slots=slots, others=others)
 
 
 def slotted(phrase: str, values: Mapping[str, str]) -> str:
@@ -79,7 +88,7 @@ def _term(values: Mapping[int, str], at: Mapping[int, int], verb: str, scope: Sc
     if times == len(values):
         return common
     plain = {e: fill(v, scope.episodes[e].values) for e, v in values.items()}
-    known = _built_of(values, scope) or _built_of(plain, scope)
+    known = _built_of(values, scope) or _built_of(plain, scope) or _confirmed(plain, at, scope)
     if known:
         return known
     if times >= _MOST * len(values) or all(v.startswith("{") for v in values.values()):
@@ -92,11 +101,8 @@ def _term(values: Mapping[int, str], at: Mapping[int, int], verb: str, scope: Sc
     if prefix or suffix:
         middles = _unslotted(middles, scope)
     name = scope.fresh(_name(prefix, suffix))
-    traces = {e: scope.episodes[e].trace for e in values}
-    slots = {e: scope.episodes[e].values for e in values}
     term = " ".join([*prefix, f"{{{name}}}", *suffix])
-    choice = choose(name, term=term, values=middles, at=at, traces=traces, slots=slots, others=scope.choices)
-    scope.choices.append(choice)
+    scope.choices.append(scope.chosen(name, term, middles, at, scope.choices))
     return term
 
 
@@ -106,8 +112,30 @@ def _built_of(values: Mapping[int, str], scope: Scope) -> str:
         terms = Counter(_with_choice(values[e], choice.name, choice.values[e]) for e in joint)
         term, times = terms.most_common(1)[0]
         if "{" + choice.name + "}" in term and times >= _MOST * len(joint):
-            return choice.term if choice.term == "{" + choice.name + "}" else term
+            return choice.term if choice.term == "{" + choice.name + "}" and times < len(joint) else term
     return ""
+
+
+def _confirmed(values: Mapping[int, str], at: Mapping[int, int], scope: Scope) -> str:
+    """The term of a choice that only some of the episodes made, where all these bear it out; the others join it."""
+    for number, choice in enumerate(scope.choices):
+        joint = [e for e in values if e in choice.values]
+        if len(joint) < 2 or len(joint) == len(values):
+            continue
+        terms = {_with_choice(values[e], choice.name, choice.values[e]) for e in joint}
+        before, _, after = next(iter(terms)).partition("{" + choice.name + "}")
+        framed = {e: _between(v, before, after) for e, v in values.items()}
+        if len(terms) == 1 and (before or after) and all(framed.values()):
+            joined = {**framed, **choice.values}
+            where = {**{e: at[e] for e in values}, **choice.at}
+            scope.choices[number] = scope.chosen(choice.name, choice.term, joined, where, scope.choices[:number])
+            return next(iter(terms))
+    return ""
+
+
+def _between(text: str, before: str, after: str) -> str:
+    inside = text.startswith(before) and text.endswith(after) and len(text) > len(before) + len(after)
+    return text[len(before) : len(text) - len(after)] if inside else ""
 
 
 def _around(values: Mapping[int, str], scope: Scope) -> str:

@@ -21,6 +21,8 @@ class Choice:
     """The noun phrase in which it stands: `{wire} terminal 1`, or `{name}` alone."""
     values: Mapping[int, str]
     """Episode number -> what was chosen."""
+    at: Mapping[int, int]
+    """Episode number -> the step that chose."""
     options: tuple[str, ...]
     """Best first, where `ranked`."""
     ranked: bool = False
@@ -49,6 +51,7 @@ def choose(
         name=name,
         term=term,
         values=values,
+        at=at,
         options=tuple(options),
         ranked=ranked,
         table=_table(short, slots),

@@ -4,12 +4,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from skillhub.curation.phrases import Move, content, listed
+from skillhub.curation.listings import answer
+from skillhub.curation.phrases import Move, content, listed, parse
 from skillhub.curation.template import Template
 from skillhub.rollouts.trace import Trace
 
 _ABOVE = re.compile(r"\b(above|over|more than|greater than|higher than)\b")
 _BELOW = re.compile(r"\b(below|under|less than|lower than)\b")
+_QUIET = frozenset({"go to", "teleport to", "look around", "look", "inventory", "task"})
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 
 
@@ -57,7 +59,7 @@ def branches(
 def presence(taken: Collection[int], slots: Values) -> str:
     """Which slot value decides whether a step is taken at all: `{count} is 4`.
 
-    Only slots with few values, each met again and again, count: with many, some would divide the episodes by chance.
+    Only slots with few values, each met again and again, or one value met again, count: others may divide them by chance.
     """
     if len(taken) < 2 or len(taken) >= 0.75 * len(slots):
         return ""
@@ -66,9 +68,33 @@ def presence(taken: Collection[int], slots: Values) -> str:
         inside = {v for e, v in values.items() if e in taken}
         outside = {v for e, v in values.items() if e not in taken}
         few = len(inside | outside) <= max(2, len(slots) / 3)
-        if few and outside and not inside & outside:
+        if (few or len(inside) == 1) and outside and not inside & outside:
             return f"{{{slot}}} is {' or '.join(sorted(inside))}"
     return ""
+
+
+def heard(at: Mapping[int, int], traces: Mapping[int, Trace]) -> str:
+    """What all episodes that took a step had been told before it, and no other was told at all: `you read "..."`."""
+    if len(at) < 2 or len(at) >= 0.75 * len(traces):
+        return ""
+    told = {e: _told(traces[e], until=at.get(e, len(traces[e].steps))) for e in traces}
+    others = [p for e in traces if e not in at for p in told[e]]
+    shared = set.intersection(*(set(told[e]) for e in at)) - set(others)
+    news = [(act, phrase) for act, phrase in shared if any(act == other for other, _ in others)]
+    if not news:
+        return ""
+    phrase = min(news, key=lambda p: (max(at[e] - told[e][p] for e in at), len(p[1]), p))[1]
+    return f'you read "{phrase}"'
+
+
+def _told(trace: Trace, *, until: int) -> dict[tuple[Move, str], int]:
+    """Acts with the phrases of their answers -> the last step that brought them; walks and readings left out."""
+    phrases = {}
+    for i in range(min(until, len(trace.steps) - 1)):
+        act = parse(trace.steps[i].action)
+        if act.verb not in _QUIET and not any("door" in a.split() for a in act.args):
+            phrases.update(((act, p), i) for p in listed(answer(trace, i)) if not _NUMBER.search(p) and '"' not in p)
+    return phrases
 
 
 def last_number(texts: Iterable[str]) -> float | None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from skillhub.curation.align import Column, Node, align, nodes, parsed
 from skillhub.curation.antiunify import Episode, Scope, general_move, slotted
 from skillhub.curation.choices import Choice
-from skillhub.curation.conditions import Branch, branches, presence
+from skillhub.curation.conditions import Branch, branches, heard, presence
+from skillhub.curation.listings import Listing, for_each, listing
 from skillhub.curation.phrases import Move, content, first_seen
 from skillhub.curation.template import Template, learn_template
 from skillhub.rollouts.trace import Trace
@@ -34,16 +35,20 @@ class Step:
     """Choices that this step introduces."""
     branches: tuple[Branch, ...] = ()
     """Conditional forms of the step; where given they replace `moves`."""
+    each: Listing | None = None
+    """The block is for each thing that was read of."""
 
 
 def generalise(traces: Sequence[Trace]) -> tuple[Template, list[Step]]:
     """The task template of one kind of task and the steps its successful episodes share."""
     template = learn_template([t.task for t in traces])
-    episodes = [_episode(t, template) for t in traces]
-    scope = Scope(episodes, template)
+    acts = [parsed(t) for t in traces]
+    read = listing(traces, acts)
+    episodes = [_episode(t, template, for_each(read, e, acts[e])) for e, t in enumerate(traces)]
+    scope = Scope(episodes, template, read)
     columns = align([nodes(e.trace, e.moves) for e in episodes])
     steps = [_step(column, scope) for column in columns if _is_kept(column, scope)]
-    return template, _introduced([s for s in steps if not _is_wandering(s, len(traces))], scope.choices)
+    return template, _introduced([s for s in steps if not _is_wandering(s, scope)], scope.choices)
 
 
 def _introduced(steps: Sequence[Step], choices: Sequence[Choice]) -> list[Step]:
@@ -60,9 +65,9 @@ def _introduced(steps: Sequence[Step], choices: Sequence[Choice]) -> list[Step]:
     return result
 
 
-def _episode(trace: Trace, template: Template) -> Episode:
+def _episode(trace: Trace, template: Template, acts: Sequence[Move]) -> Episode:
     values = template.match(trace.task, at_least=0.0) or {}
-    moves = tuple(replace(m, args=tuple(slotted(a, values) for a in m.args)) for m in parsed(trace))
+    moves = tuple(replace(m, args=tuple(slotted(a, values) for a in m.args)) for m in acts)
     return Episode(trace, values, moves)
 
 
@@ -75,13 +80,20 @@ def _is_kept(column: Column, scope: Scope) -> bool:
 
 
 def _when(column: Column, scope: Scope) -> str:
-    return presence(set(column), {e: ep.values for e, ep in enumerate(scope.episodes)})
+    slots = {e: ep.values for e, ep in enumerate(scope.episodes)}
+    told = {e: ep.trace for e, ep in enumerate(scope.episodes)}
+    return presence(set(column), slots) or heard({e: n.first for e, n in column.items()}, told)
 
 
-def _is_wandering(step: Step, total: int) -> bool:
-    """A walk, or a step that few took, to things that differ for no reason in the task text teaches nothing."""
+def _is_wandering(step: Step, scope: Scope) -> bool:
+    """A walk, or a step that few took, to things that differ for no reason in the task text teaches nothing.
+
+    A thing that few chose here, but most made use of in the end, is no guess.
+    """
+    total = len(scope.episodes)
     walking = step.moves[0].verb in {"go to", "teleport to"}
-    guessed = any(not c.table for c in step.choices)
+    shared = {c.name for c in scope.choices if len(c.values) >= _MOST * total}
+    guessed = any(not c.table and c.name not in shared for c in step.choices)
     rare = len(step.episodes) < _OFTEN * total and not step.when
     return (step.optional and guessed) or (walking and (guessed or rare))
 
@@ -100,6 +112,7 @@ def _step(column: Column, scope: Scope) -> Step:
         optional=not when and len(column) < _MOST * len(scope.episodes),
         when=when,
         choices=tuple(scope.choices[before:]),
+        each=scope.read if any(n.each for n in members.values()) else None,
     )
     return _branched(step, members, scope) if size == 1 else step
 

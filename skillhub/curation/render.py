@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from skillhub.curation.choices import Choice
 from skillhub.curation.generalise import Step
+from skillhub.curation.listings import ITEM
 from skillhub.curation.phrases import Move
 
 _BARE = frozenset({"inventory"})
@@ -24,7 +25,7 @@ class Sentence:
 def sentence(step: Step) -> str:
     """One step in words."""
     text = _core(step)
-    if step.when and step.count == 1 and not step.branches:
+    if step.when and not step.branches:
         text = f"if {step.when}, {text}"
     if step.optional:
         text = f"if the task is not finished yet, {text}"
@@ -58,6 +59,9 @@ def _core(step: Step) -> str:
         first, second = step.branches
         return f"if {first.condition}, {imperative(first.move)}; otherwise, {imperative(second.move)}"
     body = "; ".join(imperative(m) for m in step.moves)
+    if step.each:
+        apart = f", except {' and '.join(step.each.apart)}" if step.each.apart else ""
+        return f'for each {ITEM} named after "{step.each.lead}" in what you read{apart}: {body}'
     if step.count == 1:
         return body
     until = f' until you see "{step.until}"' if step.until else ""

@@ -169,3 +169,11 @@ def test_a_copied_trace_keeps_every_action_as_it_was():
     trace = Trace("e1", TASK, "find", (TraceStep("", "go to garden"), TraceStep("", "focus on crow")), 1.0, True)
     copied = copied_trace(trace, name="find-copied")
     assert [m.text() for i in read_document(copied.document).instructions for m in i.moves] == ["go to garden", "focus on crow"]
+
+
+def test_a_step_for_each_thing_read_of_is_read_with_its_exceptions():
+    step = read_step('For each {item} named after "mix" in what you read, except water: pick up the {item}.')
+    assert (step.each.name, step.each.lead, step.each.apart) == ("item", "mix", ("water",))
+    assert step.moves == (Move("pick up", ("{item}",)),)
+    waiting = read_step('If you read "water", repeat up to 3 times: wait.')
+    assert (waiting.condition, waiting.times) == ('you read "water"', 3)

@@ -136,3 +136,25 @@ def test_a_step_taken_only_for_one_value_of_a_slot_says_so():
     middle = {3: (), 4: ("focus on pupa",)}
     episodes = [trace(i, f"Show the {n} stages.", "focus on egg", *middle[n], "focus on moth") for i, n in tasks]
     assert steps_of(extract(episodes)[0].document)[1] == "If {number} is 4, focus on the pupa."
+
+
+def cooking(number: int, dish: str, parts: list[str]) -> Trace:
+    recipe = f"The card says: to make {dish}, you need to mix {', '.join(parts)}."
+    solid = [act for p in parts if p != "water" for act in (f"pick up {p}", f"move {p} to bowl")]
+    steps = ["read card", (recipe, "open box"), *solid, *(["fill bowl"] if "water" in parts else []), "mix bowl"]
+    return trace(number, f"Make '{dish}'.", *steps)
+
+
+def test_what_an_episode_read_becomes_a_step_for_each_thing_named_and_a_condition():
+    dishes = {
+        "syrup": ["sugar", "water"],
+        "salad": ["leek", "beet"],
+        "brine": ["salt", "water"],
+        "mash": ["pea", "yam"],
+    }
+    episodes = [cooking(i, dish, parts) for i, (dish, parts) in enumerate(dishes.items())]
+    steps = steps_of(extract(episodes)[0].document)
+    assert steps[2] == (
+        'For each {item} named after "mix" in what you read, except water: pick up the {item}; move the {item} to the bowl.'
+    )
+    assert steps[3] == 'If you read "water", fill the bowl.'
