@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from demo.exploring import find
-from demo.grounding import SURE, best_fit
+from demo.grounding import CERTAIN, SURE, best_fit
 from demo.reading import Options
 from demo.scene import Scene
 from demo.world import Thing
@@ -62,7 +62,8 @@ def _first_at_hand(scene: Scene, here: Collection[Thing], *, term: str, options:
     taken = {scene.slots[n] for n in scene.chosen}
     wanted = [o for o in _in_order(scene, options) if options.table or o not in taken]
     phrases = {o: term.replace("{" + options.name + "}", o) for o in wanted}
-    found = next((o for o, p in phrases.items() if best_fit(p, here) >= SURE), "") or _met_before(scene, phrases)
+    fits = {o: best_fit(p, here) for o, p in phrases.items()}
+    found = next((o for level in (CERTAIN, SURE) for o in fits if fits[o] >= level), "") or _met_before(scene, phrases)
     bare = term == "{" + options.name + "}"
     if not found and not bare:
         found = _same_frame(here, term, taken=taken)
