@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _TOKEN = re.compile(r"\{[a-z0-9-]+\}|(?<![\w.])-?\d+(?:\.\d+)?|\w+(?:[-']\w+)*|[^\w\s]")
-_PARTICLES = frozenset({"on", "up", "down", "to", "at", "in", "around"})
+_PARTICLES = frozenset({"on", "off", "up", "down", "out", "over", "away", "back", "to", "at", "in", "around"})
 _LINKS = re.compile(r"^(.+?) (to|into|onto|on|with) (.+)$")
 _POURING = frozenset({"pour", "dunk", "put", "place"})
 _STOP = frozenset({"a", "an", "the", "in", "on", "of", "to", "containing", "called", "your", "inventory"})

@@ -4,7 +4,7 @@ import pytest
 
 from skillhub.curation.align import align, nodes, parsed
 from skillhub.curation.extract import extract, extract_rules
-from skillhub.curation.phrases import parse
+from skillhub.curation.phrases import Move, parse
 from skillhub.curation.template import fill, learn_template
 from skillhub.documents import parse as parse_document
 from skillhub.documents.sections import sentences
@@ -30,6 +30,7 @@ def steps_of(document: str) -> list[str]:
 def test_an_action_is_cut_into_verb_and_things():
     assert parse("move red cup in inventory to the box").args == ("red cup", "box")
     assert parse("pick up egg moth egg").args == ("egg moth",)
+    assert parse("turn off the stove") == Move("turn off", ("stove",))
 
 
 def test_what_varies_in_the_task_text_becomes_a_slot_with_its_value():
