@@ -9,6 +9,7 @@ from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 
 from skillhub.errors import Invalid, SkillhubError, Unauthorized, Unavailable
+from skillhub.safety.text import storable
 
 log = logging.getLogger("skillhub.api")
 
@@ -19,11 +20,14 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(OperationalError, _database_error)
     app.add_exception_handler(DataError, _data_error)
+    app.add_exception_handler(UnicodeEncodeError, _text_error)
+    app.add_exception_handler(RecursionError, _depth_error)
     app.add_exception_handler(Exception, _unexpected)
 
 
 def problem(*, status: int, code: str, detail: str, headers: dict[str, str] | None = None, **extra: object) -> JSONResponse:
-    body = {"type": f"urn:skillhub:{code}", "title": code.replace("_", " "), "status": status, "code": code, "detail": detail}
+    body = {"type": f"urn:skillhub:{code}", "title": code.replace("_", " "), "status": status, "code": code}
+    body["detail"] = storable(detail)  # it may quote what could not be stored
     return JSONResponse(body | extra, status_code=status, headers=headers, media_type="application/problem+json")
 
 
@@ -38,8 +42,15 @@ async def _skillhub_error(request: Request, error: SkillhubError) -> JSONRespons
 
 
 async def _validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
-    errors = [{"path": "/" + "/".join(str(part) for part in item["loc"]), "message": item["msg"]} for item in error.errors()]
+    errors = [
+        {"path": "/" + "/".join(str(part) for part in item["loc"]), "message": _said(item["msg"])} for item in error.errors()
+    ]
     return problem(status=422, code="invalid", detail=f"{errors[0]['path']}: {errors[0]['message']}", errors=errors)
+
+
+def _said(message: str) -> str:
+    """Pydantic's words for people who do not know pydantic."""
+    return message.removeprefix("Value error, ")
 
 
 async def _http_error(request: Request, error: HTTPException) -> JSONResponse:
@@ -55,6 +66,16 @@ async def _database_error(request: Request, error: OperationalError) -> JSONResp
 async def _data_error(request: Request, error: DataError) -> JSONResponse:
     """A NUL in a path or query, a number that no column holds: what PostgreSQL refuses to read as a value."""
     return await _skillhub_error(request, Invalid(f"a value cannot be stored or looked up: {error.orig}"))
+
+
+async def _text_error(request: Request, error: UnicodeEncodeError) -> JSONResponse:
+    """Half a surrogate pair: JSON can carry it, UTF-8 and PostgreSQL cannot."""
+    around = error.object[max(0, error.start - 20) : error.end + 20]
+    return await _skillhub_error(request, Invalid(f"text with half a surrogate pair cannot be stored: {around!r}"))
+
+
+async def _depth_error(request: Request, error: RecursionError) -> JSONResponse:
+    return await _skillhub_error(request, Invalid("the input is nested too deeply"))
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:

@@ -1,7 +1,9 @@
 """Is the process alive; can it serve."""
 
 from fastapi import APIRouter, Request
-from sqlalchemy import text
+
+from skillhub.errors import Unavailable
+from skillhub.store import schema
 
 router = APIRouter(tags=["health"])
 
@@ -14,7 +16,8 @@ def healthz() -> dict[str, str]:
 
 @router.get("/readyz")
 def readyz(request: Request) -> dict[str, str]:
-    """The database answers too; 503 where it does not."""
-    with request.app.state.database.system_transaction() as session:
-        session.execute(text("SELECT 1"))
+    """The database answers and has the schema that this code needs; 503 where not."""
+    found, wanted = schema.current(request.app.state.database.url), schema.head()
+    if found != wanted:
+        raise Unavailable(f"the schema is at {found or 'no revision'}, this code needs {wanted}: run `skillhub migrate`")
     return {"status": "ready"}

@@ -75,6 +75,12 @@ def enter(request: Request, link: Annotated[str, Query(max_length=2000)]) -> Res
     return response
 
 
+@router.get("")
+def home(request: Request) -> Response:
+    """The pages begin with the skills."""
+    return RedirectResponse(request.url_for("show_skills").path)
+
+
 @router.get("/style.css")
 def style() -> FileResponse:
     return FileResponse(render.FOLDER / "static" / "style.css", media_type="text/css")

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictFloat, StrictInt
 
 from api.schemas.skills import Body
 from skillhub.models import Episode, Exposure, Step
@@ -16,8 +16,8 @@ MAX_BATCH = 500
 class StepIn(Body):
     observation: str = Field(description="What was seen before the action")
     action: str
-    reward: float = 0.0
-    score: float = Field(default=0.0, description="Cumulative score after the action, in [0, 1]")
+    reward: StrictFloat = 0.0
+    score: StrictFloat = Field(default=0.0, description="Cumulative score after the action, in [0, 1]")
 
 
 class ExposureIn(Body):
@@ -25,8 +25,8 @@ class ExposureIn(Body):
 
     version_id: str | None = None
     candidate_id: str | None = None
-    rank: int
-    score: float
+    rank: StrictInt
+    score: StrictFloat
     from_step: int = 0
 
 
@@ -38,7 +38,7 @@ class EpisodeIn(Body):
     split: str = ""
     policy: str = ""
     seed: int | None = None
-    score: float = Field(description="Outcome in [0, 1]")
+    score: StrictFloat = Field(description="Outcome in [0, 1]")
     success: bool
     context_id: str | None = None
     trial_id: str | None = None
@@ -99,8 +99,8 @@ class StepOut(BaseModel):
 class ExposureOut(BaseModel):
     version_id: str | None
     candidate_id: str | None
-    rank: int
-    score: float
+    rank: StrictInt
+    score: StrictFloat
     from_step: int
 
 

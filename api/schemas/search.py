@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, StrictInt
 
 from api.schemas.skills import Body, Kind
 from skillhub.services.labels import PRODUCTION
@@ -25,7 +25,7 @@ MinSeq = Annotated[int | None, Field(ge=0, le=2**63 - 1, description="Wait until
 
 class SearchIn(Body):
     query: Query
-    k: int = Field(default=10, ge=1, le=100)
+    k: StrictInt = Field(default=10, ge=1, le=100)
     kind: Kind | None = None
     label: LabelName = PRODUCTION
     min_seq: MinSeq = None
@@ -59,7 +59,7 @@ class SearchOut(BaseModel):
 
 class ContextsIn(Body):
     tasks: list[Query] = Field(min_length=1, max_length=MAX_TASKS)
-    k: int = Field(default=3, ge=1, le=50)
+    k: StrictInt = Field(default=3, ge=1, le=50)
     token_budget: int = Field(default=2000, ge=1, le=MAX_TOKEN_BUDGET)
     label: LabelName = PRODUCTION
     min_seq: MinSeq = None

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictFloat, StrictInt
 
 from api.schemas.episodes import EpisodeIn
 from api.schemas.skills import Body, Text
@@ -15,7 +15,7 @@ MAX_LEASED = 64
 
 class LeaseIn(Body):
     runner: Name
-    limit: int = Field(default=1, ge=1, le=MAX_LEASED)
+    limit: StrictInt = Field(default=1, ge=1, le=MAX_LEASED)
     suites: list[Name] | None = Field(default=None, max_length=200, description="Default: all suites")
 
 
@@ -25,7 +25,7 @@ class HeartbeatIn(Body):
 
 class FinishIn(Body):
     lease_token: Name
-    score: float = Field(description="In [0, 1]; anything else is refused with the trial's id")
+    score: StrictFloat = Field(description="In [0, 1]; anything else is refused with the trial's id")
     episode: EpisodeIn | None = None
 
 

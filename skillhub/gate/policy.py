@@ -1,12 +1,13 @@
 """All constants of the test in one value, stored with the gate so that its decision can be replayed."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from skillhub.errors import Invalid
 
+_HUGE = 1e9
+"""No constant comes near; infinities and integers that no float can hold stop here."""
 _RANGES: dict[str, tuple[float, float]] = {
     "alpha": (1e-6, 0.25),
     "alpha_protect": (1e-6, 0.25),
@@ -77,7 +78,7 @@ def _typed(name: str, value: Any) -> Any:
         return tuple(value)
     if isinstance(default, str) and isinstance(value, str):
         return value
-    numeric = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    numeric = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _HUGE
     if isinstance(default, int | float) and numeric and (isinstance(default, float) or value == int(value)):
         return type(default)(value)
     raise Invalid(f"policy.{name}: {value!r} is not of the right type", path=f"/policy/{name}")

@@ -1,6 +1,7 @@
 """Which words of a version stand for it in vector space: its name, its description and the task it is for."""
 
 import re
+from itertools import zip_longest
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t#]*$", re.MULTILINE)
 _TASK_HEADINGS = ("task", "when to use", "when to use this skill", "goal")
@@ -15,7 +16,7 @@ def passage(*, name: str, description: str, document: str) -> str:
 def task_section(document: str) -> str:
     """What stands under the first heading that says when to use the document; empty where there is none."""
     headings = list(_HEADING.finditer(document))
-    for heading, following in zip(headings, [*headings[1:], None], strict=True):
+    for heading, following in zip_longest(headings, headings[1:]):
         if heading[1].casefold() in _TASK_HEADINGS:
             section = document[heading.end() : following.start() if following else len(document)]
             return section.strip()[:_MAX_TASK_CHARACTERS]

@@ -1,5 +1,6 @@
 """The schema's migrations: apply them, and tell how far a database is."""
 
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -20,6 +21,7 @@ def upgrade(url: str) -> None:
     command.upgrade(config, "head")
 
 
+@cache
 def head() -> str:
     """The revision this code needs."""
     return ScriptDirectory.from_config(_config()).get_current_head()

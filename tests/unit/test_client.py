@@ -222,3 +222,25 @@ def test_a_retry_after_date_is_understood() -> None:
     past = httpx.Response(503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"})
     assert retry_after(past) == 0.0
     assert retry_after(httpx.Response(503, headers={"Retry-After": "soon"})) is None
+
+
+def test_one_string_where_several_are_wanted_is_refused_and_nothing_is_sent() -> None:
+    script = Script()
+    for method, wrong in (("contexts", "tea"), ("extract", "boil")):
+        with pytest.raises(TypeError, match="one string"):
+            getattr(client_of(script), method)(wrong)
+    assert script.requests == []
+
+
+def test_an_empty_name_is_refused_and_nothing_is_sent() -> None:
+    script = Script()
+    with pytest.raises(ValueError, match="empty"):
+        client_of(script).get_skill("")
+    assert script.requests == []
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(kind: type) -> None:
+    with pytest.raises(ValueError, match="API key") as caught:
+        kind("http://hub", "shk_secret\n")
+    assert "secret" not in str(caught.value)

@@ -164,6 +164,7 @@ def test_the_shares_of_the_error_budget_sum_to_one() -> None:
         ({"beta": "0.1"}, "/policy/beta"),
         ({"max_pairs": 2.5}, "/policy/max_pairs"),
         ({"max_pairs": True}, "/policy/max_pairs"),
+        ({"alpha": 10**400}, "/policy/alpha"),
         ({"improve": "mean"}, "/policy/improve"),
         ({"surprise": 1}, "/policy/surprise"),
     ],

@@ -11,7 +11,7 @@ from skillhub_client.endpoints import catalog, episodes, gate
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import awaited
 from skillhub_client.models import Job
-from skillhub_client.transport import Call, Exchange, Retries, build_request, read
+from skillhub_client.transport import Call, Exchange, Retries, build_request, checked_key, read
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class AsyncClient:
         retries: Retries | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        headers = {"Authorization": f"Bearer {api_key}"}
+        headers = {"Authorization": f"Bearer {checked_key(api_key)}"}
         self._http = httpx.AsyncClient(base_url=base_url, headers=headers, timeout=timeout_seconds, transport=transport)
         self._retries = retries or Retries()
 

@@ -9,7 +9,7 @@ from skillhub_client.endpoints import catalog, episodes, gate
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import blocking
 from skillhub_client.models import Job
-from skillhub_client.transport import Call, Exchange, Retries, build_request, read
+from skillhub_client.transport import Call, Exchange, Retries, build_request, checked_key, read
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Client:
         retries: Retries | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        headers = {"Authorization": f"Bearer {api_key}"}
+        headers = {"Authorization": f"Bearer {checked_key(api_key)}"}
         self._http = httpx.Client(base_url=base_url, headers=headers, timeout=timeout_seconds, transport=transport)
         self._retries = retries or Retries()
 

@@ -83,6 +83,13 @@ class Exchange:
         raise kind(f"{self.request.url}: {error or type(error).__name__}", request=self.request) from error
 
 
+def checked_key(key: str) -> str:
+    """The key, unless it cannot be one; the error does not repeat it."""
+    if not (key and key.isascii() and key.isprintable() and " " not in key):
+        raise ValueError("the API key is empty, or has a line break, a space or another character that no key has")
+    return key
+
+
 def build_request(http: httpx.Client | httpx.AsyncClient, call: Call[Any]) -> httpx.Request:
     """The request of a call; a POST gets its `Idempotency-Key` here, once for all tries."""
     headers = dict(call.headers)

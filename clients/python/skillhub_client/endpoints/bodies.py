@@ -1,6 +1,6 @@
 """Reading answers and writing bodies and paths."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -23,8 +23,17 @@ def as_nothing(response: httpx.Response) -> None:
 
 
 def part(value: str) -> str:
-    """A name as one part of a path, whatever it contains."""
+    """A name as one part of a path, whatever it contains; it may not be empty."""
+    if not value:
+        raise ValueError("a name or id is empty")
     return quote(value, safe="")
+
+
+def strings(values: Sequence[str] | None) -> list[str] | None:
+    """A list of strings; one string in its place would be read letter by letter."""
+    if isinstance(values, str):
+        raise TypeError(f"a list of strings is needed here, not one string: [{values!r}]")
+    return None if values is None else list(values)
 
 
 def plain(value: BaseModel | Mapping[str, Any] | None) -> dict[str, Any] | None:

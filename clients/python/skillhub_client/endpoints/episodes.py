@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skillhub_client import models as m
-from skillhub_client.endpoints.bodies import as_, given, part, plain_list
+from skillhub_client.endpoints.bodies import as_, given, part, plain_list, strings
 from skillhub_client.transport import Call
 
 
@@ -44,5 +44,5 @@ def contexts(
     tasks: Sequence[str], *, k: int = 3, token_budget: int = 2000, label: str = "production", min_seq: int | None = None
 ) -> Call[m.ContextBatch]:
     """One context for each of up to 512 tasks, at most `k` skills and `token_budget` tokens each."""
-    body = {"tasks": list(tasks), "k": k, "token_budget": token_budget, "label": label, "min_seq": min_seq}
+    body = {"tasks": strings(tasks), "k": k, "token_budget": token_budget, "label": label, "min_seq": min_seq}
     return Call("POST", "/v1/contexts", as_(m.ContextBatch), json=given(body))

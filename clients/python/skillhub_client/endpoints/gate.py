@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skillhub_client import models as m
-from skillhub_client.endpoints.bodies import as_, as_nothing, given, part, plain, plain_list
+from skillhub_client.endpoints.bodies import as_, as_nothing, given, part, plain, plain_list, strings
 from skillhub_client.transport import Call
 
 
@@ -15,7 +15,7 @@ def put_suite(name: str, cases: Iterable[m.CaseIn | Mapping[str, Any]]) -> Call[
 
 def extract(slices: Sequence[str], *, split: str = "train") -> Call[m.JobList]:
     """Ask the workers to draw candidates from the episodes of these slices; a job's result has `candidate_ids`."""
-    body = {"slices": list(slices), "split": split}
+    body = {"slices": strings(slices), "split": split}
     return Call("POST", "/v1/curation/extract", as_(m.JobList), json=body)
 
 
@@ -87,8 +87,8 @@ def open_gate(
         "suite": suite,
         "split": split,
         "target_slice": target_slice,
-        "protected_slices": protected_slices,
-        "companions": companions,
+        "protected_slices": strings(protected_slices),
+        "companions": strings(companions),
         "policy": policy,
     }
     return Call("POST", f"/v1/candidates/{part(candidate_id)}/gate", as_(m.Gate), json=given(body))
@@ -102,7 +102,7 @@ def get_gate(id: str) -> Call[m.Gate]:
 def lease_trials(*, runner: str, limit: int = 1, suites: Sequence[str] | None = None) -> Call[list[m.TrialLease]]:
     """Claim up to `limit` waiting trials; empty where none waits."""
     read = as_(m.LeasedTrials)
-    body = {"runner": runner, "limit": limit, "suites": suites}
+    body = {"runner": runner, "limit": limit, "suites": strings(suites)}
     return Call("POST", "/v1/trials/lease", lambda response: read(response).trials, json=given(body))
 
 
