@@ -64,7 +64,7 @@ def walked(tasks: Sequence[str], *, data_dir: Path, say: Say) -> Iterator[tuple[
         with crew(access, run=name, size=PLAYERS) as players, Client(access.url, access.key) as client:
             report = walk(client, players, plans, stages=stages)
             report.url = client.ui_session().url
-        report.stages, report.seconds = stages.seconds, stages.total
+        report.workspace, report.stages, report.seconds = name, stages.seconds, stages.total
         yield report, hub
 
 

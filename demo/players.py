@@ -1,6 +1,8 @@
 """The processes that play. Each holds one simulator, one agent and one connection to the hub, and is handed plain values."""
 
 import multiprocessing
+import os
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
@@ -106,15 +108,29 @@ def crew(hub: Hub, *, run: str, size: int) -> Iterator[Crew]:
     """Players in fresh processes (no fork: torch and Java do not survive one)."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(size, mp_context=context, initializer=_open, initargs=(hub, run)) as pool:
-        yield Crew(pool, size=size)
+        try:
+            yield Crew(pool, size=size)
+        except BaseException:
+            for player in multiprocessing.active_children():
+                player.terminate()
+            raise
 
 
 _player: Player
 
 
 def _open(hub: Hub, run: str) -> None:
+    """Runs first in a player. In a session of its own, Ctrl-C reaches only the parent, which then ends its players."""
     global _player
+    os.setsid()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _player = Player(hub, run=run)
+
+
+def _end_with_parent() -> None:
+    """A player whose parent was killed would wait for work for ever; its simulator ends with it."""
+    multiprocessing.parent_process().join()
+    os._exit(1)
 
 
 def _call(method: str, task: str, variation: int) -> object:

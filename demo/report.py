@@ -5,9 +5,6 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -51,6 +48,8 @@ class Report:
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)
     """Seconds of each stage."""
+    workspace: str = ""
+    """The run's own."""
     url: str = ""
     """Opens the pages on which any published sentence is followed back to its episodes."""
 
@@ -69,29 +68,25 @@ class Report:
             "trials": self.trials,
             "seconds": self.seconds,
             "stages": self.stages,
+            "workspace": self.workspace,
             "url": self.url,
         }
 
-    def print(self, console: Console) -> None:
-        table = Table(title="ScienceWorld, test variations never seen before", show_lines=True)
-        for heading in ("task type", "without", "with", "versions shown", "candidates"):
-            table.add_column(heading, justify="right" if heading in ("without", "with") else "left")
-        for task in self.tasks:
-            table.add_row(
-                task.task,
-                f"{fmean(task.baseline):.2f}",
-                f"{fmean(task.final):.2f}",
-                "\n".join(task.shown) or "none",
-                _lines(task.verdicts),
-            )
+    def text(self) -> str:
+        """For people: a table of scores, a line for each candidate, times, and where to look further."""
         summary = self.as_json()
-        table.add_row("mean", f"{summary['baseline_score']:.2f}", f"{summary['final_score']:.2f}", "", _lines(self.rules))
-        console.print(table)
-        times = ", ".join(f"{name} {seconds:.0f}" for name, seconds in self.stages.items())
-        console.print(f"{self.trials} gate trials. {self.seconds:.0f} s in all: {times}.")
-        console.print("Follow any sentence back to its episodes:")
-        console.print(self.url, soft_wrap=True)
+        rows = [(task.task, fmean(task.baseline), fmean(task.final), ", ".join(task.shown) or "none") for task in self.tasks]
+        rows.append(("mean", summary["baseline_score"], summary["final_score"], ""))
+        width = max(len(name) for name, *_ in rows)
+        lines = [f"{'task type':{width}}  without  with  versions shown"]
+        lines += [f"{name:{width}}  {before:7.2f}  {after:4.2f}  {shown}".rstrip() for name, before, after, shown in rows]
+        lines += ["", *(_line(v) for task in self.tasks for v in task.verdicts), *map(_line, self.rules), ""]
+        lines.append(f"{self.trials} gate trials. {self.seconds:.0f} s: {self._times()}.")
+        return "\n".join([*lines, "Follow any sentence back to its episodes:", self.url])
+
+    def _times(self) -> str:
+        return ", ".join(f"{name} {seconds:.0f}" for name, seconds in self.stages.items())
 
 
-def _lines(verdicts: list[Verdict]) -> str:
-    return "\n".join(f"{v.verdict}: {v.skill} ({v.proposer}): {v.reason}" for v in verdicts) or "none"
+def _line(verdict: Verdict) -> str:
+    return f"{verdict.verdict:9}  {verdict.skill} ({verdict.proposer}): {verdict.reason}"

@@ -2,8 +2,8 @@
 
 import json
 import signal
+import socket
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
@@ -19,6 +19,8 @@ from skillhub.errors import Invalid, NotFound, SkillhubError, Unavailable
 if TYPE_CHECKING:
     from skillhub_client import Client
 
+    from skillhub.stack import Stack
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -33,6 +35,8 @@ Key = Annotated[
     str, typer.Option("--key", envvar="SKILLHUB_API_KEY", help="API key; without it the one of the hub that runs here.")
 ]
 DEFAULT_DATA_DIR = Path(".skillhub")
+DEMO_DATA_DIR = Path(".skillhub-demo")
+"""The demo's own, so that it uses nothing up in yours."""
 
 
 def expected_failures(command: Callable[P, T]) -> Callable[P, T]:
@@ -64,7 +68,8 @@ def up(
     data_dir: DataDir = DEFAULT_DATA_DIR,
     host: Host = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(help="Port of the API; without it 8420, or a free one where that is taken.")
+        int | None,
+        typer.Option(min=0, max=65535, help="Port of the API; without it 8420, or a free one where that is taken."),
     ] = None,
 ) -> None:
     """Run everything on this machine: PostgreSQL, Valkey, API and worker. Ctrl-C stops all of it."""
@@ -72,8 +77,8 @@ def up(
 
     with suppress(KeyboardInterrupt), stopped_by_signals(), Stack(data_dir, progress=_say, host=host, port=port) as stack:
         typer.echo(f"skillhub is ready: {stack.url}")
-        if stack.admin_key:
-            typer.echo(f"admin key, shown only now: {stack.admin_key}")
+        if admin_key := stack.first_key():
+            typer.echo(f"admin key, shown only now: {admin_key}")
         _say("Ctrl-C stops it")
         stack.watch()
     typer.echo("stopped")
@@ -83,7 +88,8 @@ def up(
 @expected_failures
 def serve(
     host: Host = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8420,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on.")] = 8420,
+    fd: Annotated[int | None, typer.Option(help="Descriptor of an inherited listening socket, in place of both.")] = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
 ) -> None:
     """Run the API alone, against SKILLHUB_DATABASE_URL."""
@@ -93,7 +99,8 @@ def serve(
     from workers.app import announcer
 
     settings = _with_secret(data_dir)
-    uvicorn.run(create_app(settings, announce=announcer(settings)), host=host, port=port, log_level="info")
+    config = uvicorn.Config(create_app(settings, announce=announcer(settings)), host=host, port=port, log_level="info")
+    uvicorn.Server(config).run(sockets=None if fd is None else [socket.socket(fileno=fd)])
 
 
 @app.command()
@@ -117,13 +124,19 @@ def migrate(data_dir: DataDir = DEFAULT_DATA_DIR) -> None:
 
 @app.command()
 @expected_failures
-def key(name: Annotated[str, typer.Argument(help="What the key is for.")], data_dir: DataDir = DEFAULT_DATA_DIR) -> None:
+def key(
+    name: Annotated[str, typer.Argument(help="What the key is for.")],
+    workspace: Annotated[str, typer.Option(help="Workspace that it opens; made where it is not there.")] = "default",
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+) -> None:
     """Make another admin key and print it; it cannot be shown again."""
     from skillhub.services import keys
-    from skillhub.stack import WORKSPACE, workspace_scope
+    from skillhub.stack import workspace_scope
 
+    if not name.strip() or not workspace.strip():
+        raise Invalid("a key needs a name and a workspace")
     settings = _with_secret(data_dir)
-    with workspace_scope(settings.database_url, WORKSPACE) as scope:
+    with workspace_scope(settings.database_url, workspace) as scope:
         typer.echo(keys.create_key(scope, name=name, secret=settings.secret))
 
 
@@ -215,30 +228,39 @@ def doctor(data_dir: DataDir = DEFAULT_DATA_DIR) -> None:
 @app.command()
 @expected_failures
 def demo(
-    tasks: Annotated[str, typer.Option(help="ScienceWorld task types, with commas between.")] = "",
+    tasks: Annotated[str | None, typer.Option(help="ScienceWorld task types, with commas between.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on standard output.")] = False,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
+    data_dir: DataDir = DEMO_DATA_DIR,
 ) -> None:
     """Walk the whole circle in a real simulator: episodes, candidates, gate, versions, contexts."""
-    from rich.console import Console
-
     try:
         from demo import circle
     except ModuleNotFoundError as error:
         raise Unavailable(f"the demo needs {error.name}: pip install 'skillhub[demo]'") from error
-    with stopped_by_signals():
-        names = [name.strip() for name in tasks.split(",") if name.strip()] or list(circle.TASKS)
-        with circle.walked(names, data_dir=data_dir, say=_say) as (report, stack):
-            if as_json:
-                typer.echo(json.dumps(report.as_json(), indent=2))
-            else:
-                report.print(Console())
-            if sys.stdout.isatty():
-                _say("The hub serves on, so that you can open the link; Ctrl-C stops it.")
-                with suppress(KeyboardInterrupt):
-                    stack.watch(threading.Event())
-    port = urlsplit(report.url).port
-    _say(f"The link holds for a day while the hub runs: skillhub up --data-dir {data_dir} --port {port}")
+    names = circle.TASKS if tasks is None else [name.strip() for name in tasks.split(",") if name.strip()]
+    if not names:
+        raise Invalid("--tasks names no task type")
+    try:
+        with stopped_by_signals(), circle.walked(names, data_dir=data_dir, say=_say) as (report, stack):
+            typer.echo(json.dumps(report.as_json(), indent=2) if as_json else report.text())
+            if _in_terminal():
+                _serve_on(stack)
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        raise typer.Exit(130) from None
+    again = f"--data-dir {data_dir}"
+    _say(f"The link holds for a day while the hub runs: skillhub up {again} --port {urlsplit(report.url).port}")
+    _say(f"A key to its workspace, while it runs: skillhub key me --workspace {report.workspace} {again}")
+
+
+def _in_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _serve_on(stack: "Stack") -> None:
+    _say("The hub serves on, so that you can open the link; Ctrl-C stops it.")
+    with suppress(KeyboardInterrupt):
+        stack.watch()
 
 
 @contextmanager

@@ -8,10 +8,11 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -62,8 +63,6 @@ class Stack:
 
     url: str
     """Where the API answers."""
-    admin_key: str | None = None
-    """The first key, in the start that made it; it is not stored and cannot be shown again."""
 
     def __init__(
         self, data_dir: Path, *, progress: Progress = lambda line: None, host: str = "127.0.0.1", port: int | None = None
@@ -134,6 +133,14 @@ class Stack:
 
         return keys.create_key(self._scope(workspace), name=name, secret=self._settings.secret)
 
+    def first_key(self) -> str | None:
+        """An admin key where the default workspace was never given one; for whoever shows it to a person, once."""
+        from skillhub.services import keys
+
+        with workspace_scope(self._settings.database_url, WORKSPACE) as scope:
+            known = keys.has_keys(scope, besides=LOCAL_KEY)
+        return None if known else self.create_key("admin")
+
     def _scope(self, workspace: str):
         from skillhub.services import keys
         from skillhub.services.scope import Scope
@@ -179,10 +186,10 @@ class Stack:
         schema.upgrade(self._settings.database_url)
 
     def _start_processes(self) -> None:
-        port = self._choose_port()
-        self.url = f"http://{self._host}:{port}"
-        self._progress("API and worker start")
-        api = self._run("API", "serve", "--host", self._host, "--port", str(port))
+        with self._listening() as listener:
+            self.url = f"http://{self._host}:{listener.getsockname()[1]}"
+            self._progress("API and worker start")
+            api = self._run("API", "serve", "--fd", str(listener.fileno()), pass_fds=(listener.fileno(),))
         self._run("worker", "worker")
         deadline = time.monotonic() + embedded.START_SECONDS
         while not _ready(self.url):
@@ -192,21 +199,25 @@ class Stack:
             time.sleep(0.05)
         self.check()
 
-    def _choose_port(self) -> int:
-        """The port asked for; where none was, the default one, or a free one where that is taken."""
+    def _listening(self) -> socket.socket:
+        """A socket on the port asked for; where none was, on the default one, or a free one where that is taken.
+
+        The API inherits it: nobody can take the port in between, and nobody else can answer in its place.
+        """
         try:
-            return embedded.free_port(self._host, wanted=DEFAULT_PORT if self._port is None else self._port)
+            return socket.create_server((self._host, DEFAULT_PORT if self._port is None else self._port))
         except OSError as error:
             if self._port is not None:
                 raise Conflict(f"port {self._port} of {self._host} cannot be used: {error.strerror}") from error
-            return embedded.free_port(self._host)
+            return socket.create_server((self._host, 0))
 
-    def _run(self, name: str, *arguments: str) -> Child:
+    def _run(self, name: str, *arguments: str, pass_fds: Sequence[int] = ()) -> Child:
         """Start a command of this program with the settings of this stack."""
         settings = self._settings.model_dump(include={"database_url", "broker_url", "secret", "data_dir"}, mode="json")
         env = os.environ | {f"SKILLHUB_{field.upper()}": str(value) for field, value in settings.items()}
         command = [sys.executable, "-m", "skillhub.cli", *arguments]
-        return self._add(processes.spawn(name, command, log=self.data_dir / "logs" / f"{name.lower()}.log", env=env))
+        log = self.data_dir / "logs" / f"{name.lower()}.log"
+        return self._add(processes.spawn(name, command, log=log, env=env, pass_fds=pass_fds))
 
     def _add(self, child: Child) -> Child:
         self._children.append(child)
@@ -214,11 +225,10 @@ class Stack:
         return child
 
     def _write_running(self) -> None:
-        """Last of all, so that the first key is not made by a start that fails."""
+        """Last of all: whoever reads it finds a stack that is ready."""
         from skillhub.services import keys
 
         with workspace_scope(self._settings.database_url, WORKSPACE) as scope:
-            first = not keys.has_keys(scope)
             keys.revoke_keys(scope, name=LOCAL_KEY)
         running = Running(
             pid=os.getpid(),
@@ -228,8 +238,6 @@ class Stack:
             key=self.create_key(LOCAL_KEY),
         )
         processes.write_private(_running_file(self.data_dir), json.dumps(asdict(running)))
-        if first:
-            self.admin_key = self.create_key("admin")
 
 
 @contextmanager

@@ -47,12 +47,11 @@ def authenticate(database: Database, *, key: str, secret: str) -> ApiKey:
     return row
 
 
-def has_keys(scope: Scope) -> bool:
-    """Whether the scope's workspace was ever given a key."""
+def has_keys(scope: Scope, *, besides: str) -> bool:
+    """Whether the scope's workspace was ever given a key of another name than `besides`."""
+    query = select(ApiKey.id).where(ApiKey.workspace_id == scope.workspace_id, ApiKey.name != besides)
     with scope.transaction() as unit:
-        return (
-            unit.session.exec(select(ApiKey.id).where(ApiKey.workspace_id == scope.workspace_id).limit(1)).first() is not None
-        )
+        return unit.session.exec(query.limit(1)).first() is not None
 
 
 def revoke_keys(scope: Scope, *, name: str) -> int:

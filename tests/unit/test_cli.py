@@ -3,16 +3,19 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import create_autospec
 
 import pytest
 from typer.testing import CliRunner, Result
 
 import demo
+from skillhub import cli
 from skillhub.cli import app
+from skillhub.stack import Stack
 
 HEAVY = {"torch", "faiss", "celery", "sqlalchemy", "fastapi", "uvicorn", "httpx"}
 
@@ -105,18 +108,57 @@ def test_a_database_that_could_lose_commits_is_a_fault(database_url: str, monkey
     assert "synchronous_commit=off" in run("doctor").stdout
 
 
-def test_the_demo_prints_one_json_object_on_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+class Walk:
+    """Stands in for `demo.circle`: a walk that takes no time."""
+
+    TASKS = ("boil",)
+    REPORT = SimpleNamespace(
+        as_json=lambda: {"accepted": 1}, text=lambda: "the table", url="http://127.0.0.1:8420/ui/enter", workspace="demo-1"
+    )
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
 
     @contextmanager
-    def walked(tasks: list[str], *, data_dir: Path, say) -> Iterator[tuple[SimpleNamespace, None]]:
-        asked.extend([tasks, data_dir])
+    def walked(self, tasks: Sequence[str], *, data_dir: Path, say) -> Iterator[tuple[SimpleNamespace, Stack]]:
+        self.asked.extend([list(tasks), data_dir])
         say("planning")
-        yield SimpleNamespace(as_json=lambda: {"accepted": 1}, url="http://127.0.0.1:8420/ui/enter"), None
+        yield self.REPORT, Stack(data_dir)
 
-    circle = SimpleNamespace(walked=walked, TASKS=("boil",))
-    monkeypatch.setitem(sys.modules, "demo.circle", circle)
-    monkeypatch.setattr(demo, "circle", circle, raising=False)
+
+@pytest.fixture
+def walk(monkeypatch: pytest.MonkeyPatch) -> Walk:
+    walk = Walk()
+    monkeypatch.setitem(sys.modules, "demo.circle", walk)
+    monkeypatch.setattr(demo, "circle", walk, raising=False)
+    return walk
+
+
+def test_the_demo_prints_one_json_object_on_standard_output(walk: Walk) -> None:
     result = run("demo", "--json", "--tasks", "boil, find-animal", "--data-dir", "here")
     assert json.loads(result.stdout) == {"accepted": 1}
-    assert asked == [["boil", "find-animal"], Path("here")]
+    assert walk.asked == [["boil", "find-animal"], Path("here")]
+
+
+def test_the_demo_without_tasks_takes_its_own_and_with_none_named_refuses(walk: Walk) -> None:
+    assert run("demo").stdout == "the table\n"
+    assert walk.asked[0] == ["boil"]
+    refused = run("demo", "--tasks", " , ")
+    assert (refused.exit_code, len(walk.asked)) == (1, 2)
+
+
+def test_in_a_terminal_the_hub_serves_on_until_ctrl_c(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = create_autospec(Stack.watch, side_effect=KeyboardInterrupt)
+    monkeypatch.setattr(Stack, "watch", watch)
+    monkeypatch.setattr(cli, "_in_terminal", lambda: True)
+    result = run("demo")
+    assert (result.exit_code, watch.call_count) == (0, 1)
+
+
+def test_an_interrupted_demo_says_so_in_one_line(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(walk, "REPORT", SimpleNamespace(text=interrupted))
+    result = run("demo")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (130, "error: interrupted")

@@ -1,9 +1,5 @@
 """What the demo reports of a run."""
 
-from io import StringIO
-
-from rich.console import Console
-
 from demo.report import Report, TaskReport, Verdict
 
 REPORT = Report(
@@ -28,8 +24,15 @@ def test_every_verdict_is_counted_once_rules_included() -> None:
     assert [summary[verdict] for verdict in ("accepted", "rejected", "undecided", "error")] == [1, 1, 1, 0]
 
 
-def test_the_table_says_why_each_candidate_passed_or_not() -> None:
-    output = StringIO()
-    REPORT.print(Console(file=output, width=200))
-    for reason in ("it helps.", "it harms.", "no difference.", "http://127.0.0.1:1/ui"):
-        assert reason in output.getvalue()
+def test_the_text_says_why_each_candidate_passed_or_not() -> None:
+    lines = REPORT.text().splitlines()
+    assert "accepted   boil (extract): it helps." in lines
+    assert "rejected   melt (copied-trace): it harms." in lines
+    assert "undecided  look-first (extract): no difference." in lines
+    assert lines[-1] == REPORT.url
+
+
+def test_the_scores_stand_in_one_line_for_each_task_type() -> None:
+    lines = REPORT.text().splitlines()
+    assert lines[1].split() == ["boil", "0.25", "0.75", "boil@1"]
+    assert lines[3].split() == ["mean", "0.12", "0.38"]
