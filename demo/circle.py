@@ -15,7 +15,7 @@ from skillhub_client import Candidate, Client, every
 
 from demo.candidates import copied_trace, harmful
 from demo.plan import TaskPlan, cases, cases_of_any, plan_task
-from demo.players import Crew, Hub, Played, crew
+from demo.players import Crew, Hub, Played, apart, crew
 from demo.report import Report, TaskReport, Verdict
 from demo.stages import Say, Stages
 from demo.world import World
@@ -56,7 +56,7 @@ def walked(tasks: Sequence[str], *, data_dir: Path, say: Say) -> Iterator[tuple[
     stages = Stages(say)
     name = f"demo-{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:4]}"
     with stages("plan", "choosing variations"):
-        plans = plan(list(dict.fromkeys(tasks)))
+        plans = apart(plan, list(dict.fromkeys(tasks)))
     with ExitStack() as stack:
         with stages("start", "starting a hub"):
             hub = stack.enter_context(Stack(data_dir, progress=stages.say))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from skillhub_client import Client, TrialLease, TrialResult
 from skillhub_client.evaluate import run_trials
@@ -18,6 +19,7 @@ from demo.world import World
 from skillhub.retrieval.embed import Embedder
 from skillhub.rollouts.trace import Trace
 
+T = TypeVar("T")
 SHOWN = 2
 """Documents asked for with each task."""
 PROGRESS_SECONDS = 10.0
@@ -92,7 +94,8 @@ class Crew:
 
     def each(self, method: str, pairs: Sequence[tuple[str, int]]) -> Iterator[object]:
         """Answers of `Player.method(task, variation)` for every pair, in order."""
-        return self._pool.map(_call, [method] * len(pairs), *zip(*pairs, strict=True))
+        answers = [self._pool.submit(_call, method, task, variation) for task, variation in pairs]
+        return (answer.result() for answer in answers)
 
     def work_off(self, progress: Callable[[], None]) -> None:
         """Run trials in all processes until no candidate is under trial; calls `progress` every few seconds."""
@@ -105,14 +108,27 @@ class Crew:
 
 @contextmanager
 def crew(hub: Hub, *, run: str, size: int) -> Iterator[Crew]:
-    """Players in fresh processes (no fork: torch and Java do not survive one)."""
+    """Players in fresh processes."""
+    with _processes(size, _open, hub, run) as pool:
+        yield Crew(pool, size=size)
+
+
+def apart(function: Callable[..., T], *arguments: object) -> T:
+    """The function's answer, from a process of its own: what starts a simulator must not do so beside Ctrl-C."""
+    with _processes(1, _leave) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+@contextmanager
+def _processes(size: int, initializer: Callable[..., None], *arguments: object) -> Iterator[ProcessPoolExecutor]:
+    """Spawned, not forked: torch and Java do not survive a fork. Ended at once where the parent is interrupted."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(size, mp_context=context, initializer=_open, initargs=(hub, run)) as pool:
+    with ProcessPoolExecutor(size, mp_context=context, initializer=initializer, initargs=arguments) as pool:
         try:
-            yield Crew(pool, size=size)
+            yield pool
         except BaseException:
-            for player in multiprocessing.active_children():
-                player.terminate()
+            for process in multiprocessing.active_children():
+                process.terminate()
             raise
 
 
@@ -120,11 +136,15 @@ _player: Player
 
 
 def _open(hub: Hub, run: str) -> None:
-    """Runs first in a player. In a session of its own, Ctrl-C reaches only the parent, which then ends its players."""
     global _player
+    _leave()
+    _player = Player(hub, run=run)
+
+
+def _leave() -> None:
+    """Into a session of its own: Ctrl-C reaches only the parent, which then ends its players, and they their simulators."""
     os.setsid()
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _player = Player(hub, run=run)
 
 
 def _end_with_parent() -> None:
