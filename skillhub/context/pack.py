@@ -1,9 +1,11 @@
 """Ranked documents -> the text a policy reads, under a token budget. Equal input gives equal bytes."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _SEPARATOR = "\n\n"
+_CLOSING = re.compile(r"</(skill|rule|harness)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -52,5 +54,6 @@ def pack(pieces: Sequence[Piece], *, token_budget: int, count_tokens: Callable[[
 
 
 def render(piece: Piece) -> str:
-    """One document between tags that name it."""
-    return f'<{piece.kind} name="{piece.skill}" version="{piece.number}">\n{piece.body.strip()}\n</{piece.kind}>'
+    """One document between tags that name it. A closing tag inside is defused: no document ends its own frame."""
+    body = _CLOSING.sub(r"<\\/\1", piece.body.strip())
+    return f'<{piece.kind} name="{piece.skill}" version="{piece.number}">\n{body}\n</{piece.kind}>'
