@@ -117,3 +117,16 @@ def test_limit_and_until_stop_the_run() -> None:
     hub = FakeHub(trials=5)
     assert run_trials(hub, half, runner="r", limit=2).played == 2
     assert run_trials(hub, half, runner="r", until=lambda: len(hub.finished) == 3).played == 1
+
+
+def test_failures_in_a_row_make_the_runner_wait_longer_and_a_success_ends_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("skillhub_client.evaluate.time.sleep", pauses.append)
+
+    def play(trial: TrialLease) -> TrialResult:
+        if trial.id != "trl_3":
+            raise ConnectionError("the environment is away")
+        return TrialResult(score=1.0)
+
+    run_trials(FakeHub(trials=5), play, runner="r", poll_seconds=1.0)
+    assert pauses == [2.0, 4.0, 8.0, 2.0]

@@ -15,6 +15,7 @@ log = logging.getLogger("skillhub_client.evaluate")
 
 Play = Callable[[TrialLease], TrialResult]
 ERROR_LENGTH = 2000
+LONGEST_PAUSE_SECONDS = 30.0
 
 
 @dataclass
@@ -44,13 +45,18 @@ def run_trials(
 ) -> Tally:
     """Play trials one at a time until `until()` says so, `limit` were played, or, without `until`, none waits.
 
-    With `until`, a server that has no trial right now is asked again after `poll_seconds`.
+    With `until`, a server that has no trial right now is asked again after `poll_seconds`. After failures in a row the pause
+    doubles, so that a short outage of the environment does not use up the attempts of a trial.
     """
-    tally = Tally()
+    tally, failures = Tally(), 0
     while (limit is None or tally.played < limit) and not (until and until()):
         leased = client.lease_trials(runner=runner, limit=1, suites=suites)
         if leased:
+            before = tally.failed
             run_trial(client, play, leased[0], tally)
+            failures = failures + 1 if tally.failed > before else 0
+            if failures:
+                time.sleep(min(LONGEST_PAUSE_SECONDS, poll_seconds * 2**failures))
         elif until is None:
             break
         else:
