@@ -265,8 +265,14 @@ def _serve_on(stack: "Stack") -> None:
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Inside, SIGTERM and SIGHUP raise KeyboardInterrupt as Ctrl-C does, so that what is open is closed."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
+    """Inside, SIGTERM and SIGHUP raise KeyboardInterrupt as Ctrl-C does, so that what is open is closed.
+
+    Ctrl-C does so even where a script's background job was told to ignore it; a hang-up that `nohup` ignores stays ignored.
+    """
+    heard = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        heard.append(signal.SIGHUP)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in heard}
     try:
         yield
     finally:
