@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from api import problems
+from api.limits import BodyLimit
 from api.routes import (
     candidates,
     curation,
@@ -45,6 +46,8 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     encoder = embed.shared(settings.embedding_model, settings.embedding_threads)
     app.state.reader = Reader(app.state.database, encoder)
     app.state.searcher = Searcher(app.state.reader, wait_seconds=settings.search_wait_seconds)
+    app.state.migrated = False
+    app.add_middleware(BodyLimit, most=settings.max_body_bytes)
     problems.install(app)
     for module in ROUTES:
         app.include_router(module.router)

@@ -1,6 +1,7 @@
 """Every error as a problem document (RFC 9457), rendered in one place."""
 
 import logging
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,6 +13,11 @@ from skillhub.errors import Invalid, SkillhubError, Unauthorized, Unavailable
 from skillhub.safety.text import storable
 
 log = logging.getLogger("skillhub.api")
+
+_OWN_WORDS = {
+    "string_pattern_mismatch": "a NUL character cannot be stored",  # the only pattern of `schemas.base`
+    "string_unicode": "half a surrogate pair cannot be stored",
+}
 
 
 def install(app: FastAPI) -> None:
@@ -27,8 +33,17 @@ def install(app: FastAPI) -> None:
 
 def problem(*, status: int, code: str, detail: str, headers: dict[str, str] | None = None, **extra: object) -> JSONResponse:
     body = {"type": f"urn:skillhub:{code}", "title": code.replace("_", " "), "status": status, "code": code}
-    body["detail"] = storable(detail)  # it may quote what could not be stored
-    return JSONResponse(body | extra, status_code=status, headers=headers, media_type="application/problem+json")
+    body["detail"] = detail
+    return JSONResponse(_sendable(body | extra), status_code=status, headers=headers, media_type="application/problem+json")
+
+
+def _sendable(value: Any) -> Any:
+    """The same, where a text quotes what could not be stored: it cannot be sent either."""
+    if isinstance(value, dict):
+        return {key: _sendable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_sendable(item) for item in value]
+    return storable(value) if isinstance(value, str) else value
 
 
 async def _skillhub_error(request: Request, error: SkillhubError) -> JSONResponse:
@@ -42,19 +57,21 @@ async def _skillhub_error(request: Request, error: SkillhubError) -> JSONRespons
 
 
 async def _validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
-    errors = [
-        {"path": "/" + "/".join(str(part) for part in item["loc"]), "message": _said(item["msg"])} for item in error.errors()
-    ]
-    return problem(status=422, code="invalid", detail=f"{errors[0]['path']}: {errors[0]['message']}", errors=errors)
+    return await _skillhub_error(request, invalid(error))
 
 
-def _said(message: str) -> str:
-    """Pydantic's words for people who do not know pydantic."""
-    return message.removeprefix("Value error, ")
+def invalid(error: RequestValidationError) -> Invalid:
+    """The same as an error of ours, in words for people who do not know pydantic."""
+    errors = [{"path": "/" + "/".join(str(part) for part in item["loc"]), "message": _said(item)} for item in error.errors()]
+    return Invalid(f"{errors[0]['path']}: {errors[0]['message']}", errors=errors)
+
+
+def _said(fault: dict) -> str:
+    return _OWN_WORDS.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
 
 
 async def _http_error(request: Request, error: HTTPException) -> JSONResponse:
-    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
+    code = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}.get(error.status_code, "http_error")
     return problem(status=error.status_code, code=code, detail=str(error.detail), headers=dict(error.headers or {}))
 
 
@@ -65,7 +82,9 @@ async def _database_error(request: Request, error: OperationalError) -> JSONResp
 
 async def _data_error(request: Request, error: DataError) -> JSONResponse:
     """A NUL in a path or query, a number that no column holds: what PostgreSQL refuses to read as a value."""
-    return await _skillhub_error(request, Invalid(f"a value cannot be stored or looked up: {error.orig}"))
+    log.info("refused by the database: %s", error.orig)
+    why = "a value cannot be stored or looked up: it has a NUL character, or is a number too large"
+    return await _skillhub_error(request, Invalid(why))
 
 
 async def _text_error(request: Request, error: UnicodeEncodeError) -> JSONResponse:

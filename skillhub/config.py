@@ -27,5 +27,7 @@ class Settings(BaseSettings):
     """Claims a job gets before it is dead."""
     sweep_seconds: float = 2.0
     """Pause between two rounds of the sweeper."""
+    max_body_bytes: int = 64 * 1024 * 1024
+    """Larger requests are refused before they are read."""
     search_wait_seconds: float = 5.0
     """Longest wait of a search for `min_seq`."""

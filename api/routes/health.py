@@ -17,7 +17,16 @@ def healthz() -> dict[str, str]:
 @router.get("/readyz")
 def readyz(request: Request) -> dict[str, str]:
     """The database answers and has the schema that this code needs; 503 where not."""
-    found, wanted = schema.current(request.app.state.database.url), schema.head()
+    state = request.app.state
+    state.database.ping()
+    if not state.migrated:
+        _check_schema(state.database.url)
+        state.migrated = True
+    return {"status": "ready"}
+
+
+def _check_schema(url: str) -> None:
+    """Asked until it holds, never again: during an upgrade the old processes serve on while the schema moves ahead of them."""
+    found, wanted = schema.current(url), schema.head()
     if found != wanted:
         raise Unavailable(f"the schema is at {found or 'no revision'}, this code needs {wanted}: run `skillhub migrate`")
-    return {"status": "ready"}

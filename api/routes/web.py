@@ -8,12 +8,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
 
+from api import problems
 from api.pages import PageDep
 from api.schemas.skills import MAX_NUMBER, Kind
 from api.web import render
 from skillhub import documents
-from skillhub.errors import Invalid, SkillhubError, Unauthorized
-from skillhub.services import proof, skills, ui_sessions
+from skillhub.errors import NotFound, SkillhubError, Unauthorized
+from skillhub.services import candidates, proof, skills, ui_sessions
 from skillhub.services.scope import Scope
 
 COOKIE = "skillhub_ui"
@@ -39,12 +40,12 @@ class PageRoute(APIRoute):
             except SkillhubError as error:
                 return html("error.html", status=error.status, error=error)
             except RequestValidationError as error:
-                return html("error.html", status=422, error=Invalid(error.errors()[0]["msg"]))
+                return html("error.html", status=422, error=problems.invalid(error))
 
         return page
 
 
-router = APIRouter(prefix="/ui", include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 def html(template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
@@ -62,7 +63,7 @@ def get_viewer(request: Request, session: Annotated[str | None, Cookie(alias=COO
 ViewerDep = Annotated[Scope, Depends(get_viewer)]
 
 
-@router.get("/enter")
+@router.get("/ui/enter")
 def enter(request: Request, link: Annotated[str, Query(max_length=2000)]) -> Response:
     """Exchange a link for a session cookie."""
     state = request.app.state
@@ -75,18 +76,20 @@ def enter(request: Request, link: Annotated[str, Query(max_length=2000)]) -> Res
     return response
 
 
-@router.get("")
+@router.get("/")
+@router.get("/ui")
+@router.get("/ui/")
 def home(request: Request) -> Response:
     """The pages begin with the skills."""
     return RedirectResponse(request.url_for("show_skills").path)
 
 
-@router.get("/style.css")
+@router.get("/ui/style.css")
 def style() -> FileResponse:
     return FileResponse(render.FOLDER / "static" / "style.css", media_type="text/css")
 
 
-@router.get("/skills")
+@router.get("/ui/skills")
 def show_skills(viewer: ViewerDep, page: PageDep, kind: Kind | None = None) -> HTMLResponse:
     """All skills, by name."""
     rows = skills.page(viewer, kind=kind, state=None, after=page.after, limit=page.fetch)
@@ -94,7 +97,7 @@ def show_skills(viewer: ViewerDep, page: PageDep, kind: Kind | None = None) -> H
     return html("skills.html", skills=shown.items, next_cursor=shown.next_cursor, kind=kind)
 
 
-@router.get("/skills/{name}")
+@router.get("/ui/skills/{name}")
 def show_skill(name: str, viewer: ViewerDep, version: Annotated[int | None, Query(ge=1, le=MAX_NUMBER)] = None) -> HTMLResponse:
     """A version of a skill, each sentence with its proof."""
     found = proof.of_skill(viewer, name=name, number=version)
@@ -103,13 +106,27 @@ def show_skill(name: str, viewer: ViewerDep, version: Annotated[int | None, Quer
     return html("skill.html", proof=found, lines=list(lines))
 
 
-@router.get("/candidates/{candidate_id}")
+@router.get("/ui/candidates")
+def show_candidates(viewer: ViewerDep, page: PageDep) -> HTMLResponse:
+    """All candidates, newest first: also those that were never published."""
+    rows = candidates.page(viewer, state=None, slice=None, before=page.after, limit=page.fetch)
+    shown = page.page(rows, key=lambda view: view.candidate.id, item=lambda view: view)
+    return html("candidates.html", candidates=shown.items, next_cursor=shown.next_cursor)
+
+
+@router.get("/ui/candidates/{candidate_id}")
 def show_candidate(candidate_id: str, viewer: ViewerDep) -> HTMLResponse:
     """A candidate: the change, its evidence, the decision and its paired trials."""
     return html("candidate.html", proof=proof.of_candidate(viewer, candidate_id))
 
 
-@router.get("/episodes/{episode_id}")
+@router.get("/ui/episodes/{episode_id}")
 def show_episode(episode_id: str, viewer: ViewerDep) -> HTMLResponse:
     """An episode: its steps, and what was shown in it."""
     return html("episode.html", proof=proof.of_episode(viewer, episode_id))
+
+
+@router.get("/ui/{unknown:path}")
+def show_nothing(unknown: str) -> HTMLResponse:
+    """Any other page; the last route, because it takes every path."""
+    raise NotFound(f"there is no page {unknown!r}")

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from api.schemas.skills import Body, Kind, Number, Text
-from api.schemas.suites import Name
+from api.schemas.base import Body, Json, Name, Text
+from api.schemas.skills import Kind, Number
 from skillhub.documents.edits import MAX_OPERATIONS
 from skillhub.documents.skillmd import MAX_DOCUMENT_BYTES
 from skillhub.models import Decision
@@ -33,7 +33,7 @@ class CandidateIn(Body):
     kind: Kind = "skill"
     document: str | None = Field(default=None, max_length=MAX_DOCUMENT_BYTES, description="SKILL.md in full")
     base: Number | None = Field(default=None, description="Number of the version it would replace")
-    operations: list[dict[str, Any]] = Field(default=[], max_length=MAX_OPERATIONS)
+    operations: list[Json] = Field(default=[], max_length=MAX_OPERATIONS)
     proposer: Name
     rationale: Annotated[Text, Field(max_length=10_000)] = ""
     target_slice: Name

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field, StrictFloat, StrictInt
+from pydantic import BaseModel, Field
 
-from api.schemas.skills import Body
+from api.schemas.base import Body, Mended, Text
 from skillhub.models import Episode, Exposure, Step
 from skillhub.rollouts.ingest import EpisodeInput, ExposureInput
 from skillhub.rollouts.trace import TraceStep
@@ -14,34 +14,34 @@ MAX_BATCH = 500
 
 
 class StepIn(Body):
-    observation: str = Field(description="What was seen before the action")
-    action: str
-    reward: StrictFloat = 0.0
-    score: StrictFloat = Field(default=0.0, description="Cumulative score after the action, in [0, 1]")
+    observation: Mended = Field(description="What was seen before the action")
+    action: Mended
+    reward: float = 0.0
+    score: float = Field(default=0.0, description="Cumulative score after the action, in [0, 1]")
 
 
 class ExposureIn(Body):
     """A version, or a candidate under trial, that the policy was shown."""
 
-    version_id: str | None = None
-    candidate_id: str | None = None
-    rank: StrictInt
-    score: StrictFloat
+    version_id: Text | None = None
+    candidate_id: Text | None = None
+    rank: int
+    score: float
     from_step: int = 0
 
 
 class EpisodeIn(Body):
-    key: str = Field(description="The recorder's own id; the same key is stored once")
-    environment: str
-    task: str = Field(description="Text of the task as the policy read it")
-    slice: str = Field(description="Kind of task")
-    split: str = ""
-    policy: str = ""
+    key: Text = Field(description="The recorder's own id; the same key is stored once")
+    environment: Text
+    task: Mended = Field(description="Text of the task as the policy read it")
+    slice: Text = Field(description="Kind of task")
+    split: Text = ""
+    policy: Text = ""
     seed: int | None = None
-    score: StrictFloat = Field(description="Outcome in [0, 1]")
+    score: float = Field(description="Outcome in [0, 1]")
     success: bool
-    context_id: str | None = None
-    trial_id: str | None = None
+    context_id: Text | None = None
+    trial_id: Text | None = None
     attributes: dict[str, Any] = Field(default={})
     steps: list[StepIn] = Field(default=[])
     exposures: list[ExposureIn] = Field(default=[])
@@ -99,8 +99,8 @@ class StepOut(BaseModel):
 class ExposureOut(BaseModel):
     version_id: str | None
     candidate_id: str | None
-    rank: StrictInt
-    score: StrictFloat
+    rank: int
+    score: float
     from_step: int
 
 

@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from api.schemas.base import Body, Json, Name
 from api.schemas.candidates import DecisionOut
-from api.schemas.skills import Body
-from api.schemas.suites import Name
 from skillhub.models import Case, Trial
 from skillhub.services.gates import GateInput, GateView
 
@@ -22,7 +21,7 @@ class GateIn(Body):
     companions: list[Name] = Field(
         default=[], max_length=MAX_SLICES, description="Skills whose `production` version both arms show as well"
     )
-    policy: dict[str, Any] | None = Field(default=None, description="Constants that differ from the defaults")
+    policy: Json | None = Field(default=None, description="Constants that differ from the defaults")
 
     def input(self, candidate_id: str) -> GateInput:
         facts = self.model_dump(exclude={"protected_slices", "companions"})

@@ -5,8 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from api.schemas.skills import Body
-from api.schemas.suites import Name
+from api.schemas.base import Body, Name
 from skillhub.models import Job
 
 MAX_SLICES = 200

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, StrictInt
+from pydantic import AfterValidator, BaseModel, Field
 
-from api.schemas.skills import Body, Kind
+from api.schemas.base import Body, Text
+from api.schemas.skills import Kind
 from skillhub.services.labels import PRODUCTION
 
 MAX_QUERY = 20_000
@@ -19,13 +20,13 @@ def _filled(text: str) -> str:
 
 
 Query = Annotated[str, Field(max_length=MAX_QUERY), AfterValidator(_filled)]
-LabelName = Annotated[str, Field(max_length=36)]
+LabelName = Annotated[Text, Field(max_length=36)]
 MinSeq = Annotated[int | None, Field(ge=0, le=2**63 - 1, description="Wait until the index has reached this event")]
 
 
 class SearchIn(Body):
     query: Query
-    k: StrictInt = Field(default=10, ge=1, le=100)
+    k: int = Field(default=10, ge=1, le=100)
     kind: Kind | None = None
     label: LabelName = PRODUCTION
     min_seq: MinSeq = None
@@ -59,7 +60,7 @@ class SearchOut(BaseModel):
 
 class ContextsIn(Body):
     tasks: list[Query] = Field(min_length=1, max_length=MAX_TASKS)
-    k: StrictInt = Field(default=3, ge=1, le=50)
+    k: int = Field(default=3, ge=1, le=50)
     token_budget: int = Field(default=2000, ge=1, le=MAX_TOKEN_BUDGET)
     label: LabelName = PRODUCTION
     min_seq: MinSeq = None

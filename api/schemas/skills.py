@@ -5,8 +5,9 @@ import binascii
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
+from api.schemas.base import Body, Json, Text
 from skillhub.documents.archive import MAX_FILE_BYTES, MAX_FILES, MAX_PATH_CHARACTERS, BundledFile
 from skillhub.documents.edits import MAX_OPERATIONS
 from skillhub.documents.skillmd import MAX_DOCUMENT_BYTES
@@ -18,27 +19,14 @@ Kind = Literal["skill", "rule"]
 MAX_NUMBER = 2**31 - 1
 
 
-def _storable(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("a NUL character cannot be stored")
-    return text
-
-
-Text = Annotated[str, AfterValidator(_storable)]
 Message = Annotated[Text, Field(max_length=500)]
 Number = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
 
 
-class Body(BaseModel):
-    """What a caller sends; a field we do not know is an error."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 class FileIn(Body):
-    path: str = Field(max_length=MAX_PATH_CHARACTERS)
+    path: Text = Field(max_length=MAX_PATH_CHARACTERS)
     mode: int = Field(default=0o644, ge=0, le=0o777)
-    content_base64: str = Field(max_length=MAX_FILE_BYTES * 4 // 3 + 4)
+    content_base64: Text = Field(max_length=MAX_FILE_BYTES * 4 // 3 + 4)
 
 
 class SkillIn(Body):
@@ -47,7 +35,7 @@ class SkillIn(Body):
     document: str = Field(max_length=MAX_DOCUMENT_BYTES, description="SKILL.md in full")
     files: list[FileIn] = Field(default=[], max_length=MAX_FILES)
     message: Message = ""
-    label: str = PRODUCTION
+    label: Text = PRODUCTION
 
     def bundled(self) -> list[BundledFile]:
         return [BundledFile(file.path, file.mode, _decoded(i, file)) for i, file in enumerate(self.files)]
@@ -57,10 +45,10 @@ class VersionIn(Body):
     """A whole document, or edit operations against version `base`."""
 
     document: str | None = Field(default=None, max_length=MAX_DOCUMENT_BYTES)
-    operations: list[dict[str, Any]] = Field(default=[], max_length=MAX_OPERATIONS)
+    operations: list[Json] = Field(default=[], max_length=MAX_OPERATIONS)
     base: Number | None = Field(default=None, description="Newest version the caller has read; needed with operations")
     message: Message = ""
-    label: str | None = Field(default=None, description="A label to move to the new version besides `latest`")
+    label: Text | None = Field(default=None, description="A label to move to the new version besides `latest`")
 
     @model_validator(mode="after")
     def _one_way(self) -> "VersionIn":
@@ -73,7 +61,7 @@ class VersionIn(Body):
 
 class RollbackIn(Body):
     number: Number
-    label: str = PRODUCTION
+    label: Text = PRODUCTION
     message: Message = ""
 
 

@@ -3,11 +3,10 @@
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StrictFloat, StrictInt
+from pydantic import BaseModel, Field
 
+from api.schemas.base import Body, Name, Text
 from api.schemas.episodes import EpisodeIn
-from api.schemas.skills import Body, Text
-from api.schemas.suites import Name
 from skillhub.services.trials import LeasedTrial, TrialView
 
 MAX_LEASED = 64
@@ -15,7 +14,7 @@ MAX_LEASED = 64
 
 class LeaseIn(Body):
     runner: Name
-    limit: StrictInt = Field(default=1, ge=1, le=MAX_LEASED)
+    limit: int = Field(default=1, ge=1, le=MAX_LEASED)
     suites: list[Name] | None = Field(default=None, max_length=200, description="Default: all suites")
 
 
@@ -25,7 +24,7 @@ class HeartbeatIn(Body):
 
 class FinishIn(Body):
     lease_token: Name
-    score: StrictFloat = Field(description="In [0, 1]; anything else is refused with the trial's id")
+    score: float = Field(description="In [0, 1]; anything else is refused with the trial's id")
     episode: EpisodeIn | None = None
 
 

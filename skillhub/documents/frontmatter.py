@@ -4,6 +4,7 @@ Flow collections, anchors, tags and duplicate keys are refused, as the reference
 a date or a boolean. Reads the event stream of the YAML parser, so nothing is ever constructed from a tag.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ import yaml
 from skillhub.errors import Invalid
 
 MAX_DEPTH = 8
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 Value = str | list["Value"] | dict[str, "Value"]
 
@@ -116,6 +118,8 @@ class _Builder:
         self.stack.append(_Open(value))
 
     def _scalar(self, event: Any, line: int) -> None:
+        if _UNSTORABLE.search(event.value):
+            raise refuse(line, "an escape that stands for a NUL character or half a surrogate pair")
         top = self.stack[-1] if self.stack else None
         if top is None or isinstance(top.value, list) or top.key is not None:
             if top is not None and len(self.stack) == 1 and top.key and self._drops_comment(event):

@@ -76,6 +76,11 @@ def normalised(text: str) -> str:
     return " ".join(text.split())
 
 
+def states(sentence: str, claim: str) -> bool:
+    """Whether a claim is about this sentence: its words stand in it, white space apart."""
+    return bool(claim.strip()) and normalised(claim) in normalised(sentence)
+
+
 def _sections(document: Document, tokens: Sequence[Token]) -> list[Section]:
     heads = [(t, tokens[i + 1].content) for i, t in enumerate(tokens) if t.type == "heading_open" and t.level == 0]
     levels = [int(token.tag[1]) for token, _ in heads]

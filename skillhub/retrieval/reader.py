@@ -137,8 +137,7 @@ class Reader:
         """Vectors of versions that have none; stored part by part, so that a long backlog survives a restart."""
         vectors: dict[str, np.ndarray] = {}
         for part in _parts(texts):
-            passages = [passage(name=text.name, description=text.description, document=text.document) for text in part]
-            rows = dict(zip((text.version_id for text in part), self.encoder.encode(passages), strict=True))
+            rows = dict(zip((text.version_id for text in part), self.encoder.encode([*map(_passage, part)]), strict=True))
             with self._database.transaction(workspace_id) as session:
                 store.insert_vectors(session, rows, workspace_id=workspace_id, fingerprint=self.encoder.fingerprint)
             vectors |= rows
@@ -161,6 +160,15 @@ class Reader:
         if not self._warm and any(len(followed.index) for followed in list(self._workspaces.values())):
             self.encoder.encode(["the first query need not wait for the model"])
             self._warm = True
+
+
+def _passage(text: VersionText) -> str:
+    """What stands for a version; one document that cannot be read must not keep the others from being found."""
+    try:
+        return passage(name=text.name, description=text.description, document=text.document)
+    except Exception:
+        log.exception("version %s of %r is found by its name and description only", text.version_id, text.name)
+        return passage(name=text.name, description=text.description, document="")
 
 
 def _searched(text: VersionText) -> str:

@@ -78,8 +78,8 @@ def normalise(item: EpisodeInput, *, path: str, redact: Redact) -> EpisodeInput:
     `path` is the place of the episode in the request, e.g. `/episodes/3`.
     """
     place = _Place(str(item.key)[:MAX_NAME], path)
-    names = {name: _text(getattr(item, name), place.at(name), limit=MAX_NAME) for name in ("environment", "split", "policy")}
-    required = {name: _filled(getattr(item, name), place.at(name), limit=MAX_NAME) for name in ("key", "slice")}
+    names = {name: _name(getattr(item, name), place.at(name)) for name in ("environment", "split", "policy")}
+    required = {name: _filled(getattr(item, name), place.at(name)) for name in ("key", "slice")}
     clean = replace(
         item,
         **names,
@@ -138,7 +138,9 @@ def _json(value: Any, place: _Place, *, depth: int, redact: Redact) -> Any:
     if depth > MAX_ATTRIBUTES_DEPTH:
         raise place.refused(f"nested deeper than {MAX_ATTRIBUTES_DEPTH} levels")
     if isinstance(value, Mapping):
-        clean_keys = ((_text(key, place, limit=MAX_NAME), item) for key, item in value.items())
+        clean_keys = [(_text(key, place, limit=MAX_NAME), item) for key, item in value.items()]
+        if len(dict(clean_keys)) < len(value):
+            raise place.refused("two keys are the same once what cannot be stored is replaced")
         return {key: _json(item, place.at(key), depth=depth + 1, redact=redact) for key, item in clean_keys}
     if isinstance(value, list | tuple):
         return [_json(item, place.at(index), depth=depth + 1, redact=redact) for index, item in enumerate(value)]
@@ -159,8 +161,15 @@ def _text(value: Any, place: _Place, *, limit: int) -> str:
     return storable(value)
 
 
-def _filled(value: Any, place: _Place, *, limit: int) -> str:
-    text = _text(value, place, limit=limit)
+def _name(value: Any, place: _Place) -> str:
+    """A text that tells things apart, so never mended: two of them could become one."""
+    if _text(value, place, limit=MAX_NAME) != value:
+        raise place.refused("a NUL character or half a surrogate pair cannot be stored")
+    return value
+
+
+def _filled(value: Any, place: _Place) -> str:
+    text = _name(value, place)
     if not text.strip():
         raise place.refused("must not be empty")
     return text

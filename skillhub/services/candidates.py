@@ -6,6 +6,8 @@ from typing import Any
 
 from skillhub import documents
 from skillhub.documents import edits
+from skillhub.documents.sections import sentences, states
+from skillhub.documents.skillmd import Document
 from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.ids import new_id
 from skillhub.models import Candidate, Decision, Evidence, Version
@@ -68,7 +70,7 @@ def propose_in(unit: Unit, item: CandidateInput) -> Candidate:
     name = documents.canonical_name(item.skill_name)
     base = _base_in(unit, item, name)
     document = _document(item, base)
-    documents.parse(document, name=name)
+    _check_claims(documents.parse(document, name=name), item.evidence)
     sha256 = would_be_sha256(unit, document=document, base=base)
     current = versions.labelled(unit.session, workspace_id=unit.workspace_id, skill_name=name, label=PRODUCTION)
     if current is not None and current.content_sha256 == sha256:
@@ -141,6 +143,15 @@ def _document(item: CandidateInput, base: Version | None) -> str:
     if item.document is not None and item.document != edited:
         raise Invalid("the document is not what the operations make of the base", path="/document")
     return edited
+
+
+def _check_claims(document: Document, evidence: Iterable[EvidenceInput]) -> None:
+    """Invalid for a claim that blame could never show, because no sentence says it."""
+    said = [sentence.text for sentence in sentences(document)]
+    for index, item in enumerate(evidence):
+        if not any(states(text, item.claim) for text in said):
+            why = "no sentence of the document says this; numbers and bullets of a list are not part of the sentence"
+            raise Invalid(f"{item.claim!r}: {why}", path=f"/evidence/{index}/claim")
 
 
 def _check_episodes(unit: Unit, evidence: Iterable[EvidenceInput]) -> None:

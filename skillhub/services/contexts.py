@@ -1,18 +1,22 @@
 """Contexts: for each task of a batch, the skills that fit it, rendered under a budget and kept as they were shown."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skillhub import documents
 from skillhub.context import tokens
 from skillhub.context.pack import Packed, Piece, pack
+from skillhub.errors import Invalid
 from skillhub.hashing import sha256_bytes
 from skillhub.ids import new_id
-from skillhub.models import Context
+from skillhub.models import Context, Version
 from skillhub.safety.secrets import redact
 from skillhub.safety.text import storable
 from skillhub.services.scope import Scope
 from skillhub.services.search import Hit, Searcher
+
+log = logging.getLogger("skillhub.contexts")
 
 _ENTRY_FIELDS = ("version_id", "skill", "number", "rank", "score")
 
@@ -61,7 +65,7 @@ def record(scope: Scope, batch: Batch) -> list[str]:
 def _piece(hit: Hit, bodies: dict[str, str]) -> Piece:
     version, skill = hit.served
     if version.id not in bodies:
-        bodies[version.id] = documents.parse(version.document).body
+        bodies[version.id] = _body(version)
     return Piece(
         version_id=version.id,
         skill=skill.name,
@@ -72,6 +76,15 @@ def _piece(hit: Hit, bodies: dict[str, str]) -> Piece:
         document=version.document,
         body=bodies[version.id],
     )
+
+
+def _body(version: Version) -> str:
+    """The text below the frontmatter; all of a document that rules made stricter since no longer let in."""
+    try:
+        return documents.parse(version.document).body
+    except Invalid as error:
+        log.warning("version %s is shown whole: %s", version.id, error)
+        return version.document
 
 
 def _row(scope: Scope, batch: Batch, task: str, packed: Packed) -> Context:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from skillhub.curation.draft import Draft
 from skillhub.curation.extract import extract, extract_rules
+from skillhub.errors import Invalid
 from skillhub.models import Job
 from skillhub.rollouts.trace import Trace
 from skillhub.services import candidates, episodes
@@ -69,7 +70,7 @@ def _is_founded(draft: Draft, successes: Sequence[Trace], claim: Claim) -> bool:
 
 
 def _propose_in(unit: Unit, draft: Draft, claim: Claim) -> str | None:
-    """Id of the new candidate; None where it would say nothing new."""
+    """Id of the new candidate; None where it would say nothing new, or where odd texts of the episodes made it invalid."""
     current = versions.labelled(unit.session, workspace_id=unit.workspace_id, skill_name=draft.name, label=PRODUCTION)
     if why := _not_new(unit, draft, current):
         claim.log(f"skipped {draft.kind} {draft.name}: {why}")
@@ -87,7 +88,11 @@ def _propose_in(unit: Unit, draft: Draft, claim: Claim) -> str | None:
         rationale=draft.rationale,
         evidence=evidence,
     )
-    return candidates.propose_in(unit, item).id
+    try:
+        return candidates.propose_in(unit, item).id
+    except Invalid as error:
+        claim.log(f"skipped {draft.kind} {draft.name}: {error}")
+        return None
 
 
 def _not_new(unit: Unit, draft: Draft, current: versions.Version | None) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skillhub import documents
-from skillhub.documents.sections import Sentence, normalised, sentences
+from skillhub.documents.sections import Sentence, normalised, sentences, states
 from skillhub.models import Candidate, Decision, Episode, Evidence, Version
 from skillhub.services import skills
 from skillhub.services.scope import Scope, Unit
@@ -82,11 +82,6 @@ def blame_in(unit: Unit, version: Version) -> list[Origin]:
         )
         for sentence, origin in pairs
     ]
-
-
-def states(sentence: str, claim: str) -> bool:
-    """Whether a claim is about this sentence: its words stand in it, white space apart."""
-    return bool(claim.strip()) and normalised(claim) in normalised(sentence)
 
 
 class _Ancestry:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from skillhub.errors import Conflict, NotFound
+from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.gate.decide import check_score
 from skillhub.models import Case, Gate, Trial
 from skillhub.models.base import now
@@ -78,6 +78,9 @@ def finish(scope: Scope, trial_id: str, *, lease_token: str, score: float, episo
     Sending the same token and score again changes nothing. Errors: NotFound; Invalid; Conflict where the lease was lost.
     """
     check_score(score, trial_id=trial_id)
+    if episode is not None and episode.score != score:
+        why = f"the trial's score is {score!r}, its episode's score {episode.score!r}: they must be the same"
+        raise Invalid(why, path="/episode/score")
     with scope.transaction() as unit:
         gate, trial = _lock(unit, trial_id)
         if trial.state == "finished" and trial.lease_token == lease_token and trial.score == score:

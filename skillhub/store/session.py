@@ -43,6 +43,11 @@ class Database:
             session.execute(text(f"SET LOCAL ROLE {role}"))
             yield session
 
+    def ping(self) -> None:
+        """Nothing, where the database answers; works without a schema."""
+        with self.engine.connect() as connection:
+            connection.execute(text("SELECT 1"))
+
     def dispose(self) -> None:
         self.engine.dispose()
 

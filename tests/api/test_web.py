@@ -12,10 +12,11 @@ from skillhub.services import ui_sessions
 from skillhub.services.scope import Scope
 from tests.api.conftest import SECRET
 from tests.conftest import ROOT
+from tests.db import gating
 from tests.proven import NAME, SENTENCE, proven_skill
 
 CASES = ROOT.parent / "shared" / "cases" / "hostile" / "cases.jsonl"
-PAGES = ("/ui/skills", f"/ui/skills/{NAME}", "/ui/candidates/can_1", "/ui/episodes/epi_1")
+PAGES = ("/ui/skills", "/ui/candidates", f"/ui/skills/{NAME}", "/ui/candidates/can_1", "/ui/episodes/epi_1")
 
 
 def hostile_texts() -> list[str]:
@@ -102,13 +103,42 @@ def test_every_page_forbids_scripts_and_foreign_hosts(viewer: TestClient, scope:
 
 
 @pytest.mark.parametrize(
-    "path", ["/ui/skills/nothing", "/ui/candidates/can_9", "/ui/episodes/epi_9", f"/ui/skills/{NAME}?version=9"]
+    "path",
+    [
+        "/ui/nothing",
+        "/ui/skills/a/b/c",
+        "/ui/skills/nothing",
+        "/ui/candidates/can_9",
+        "/ui/episodes/epi_9",
+        f"/ui/skills/{NAME}?version=9",
+    ],
 )
 def test_what_is_not_there_is_a_page_that_says_so(viewer: TestClient, scope: Scope, path: str) -> None:
     proven_skill(scope)
     answer = viewer.get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("start", ["/", "/ui", "/ui/"])
+def test_the_pages_begin_with_the_skills(api: TestClient, start: str) -> None:
+    assert api.get(start, follow_redirects=False).headers["location"] == "/ui/skills"
+
+
+def test_a_candidate_that_was_never_published_is_found_from_the_first_page(viewer: TestClient, scope: Scope) -> None:
+    ids = [gating.propose(scope, f"Heat it {word}.").id for word in ("once", "twice", "again")]
+    assert "/ui/candidates" in Tags(viewer.get("/ui/skills").text).targets
+    first = viewer.get("/ui/candidates?limit=2").text
+    (further,) = (target for target in Tags(first).targets if "cursor=" in target)
+    rest = viewer.get(further).text
+    assert [id_ for id_ in ids if id_ in first] == ids[1:] and [id_ for id_ in ids if id_ in rest] == ids[:1]
+    assert first.index(ids[2]) < first.index(ids[1])
+
+
+def test_a_bad_parameter_is_a_page_in_our_own_words(viewer: TestClient) -> None:
+    answer = viewer.get("/ui/skills?limit=0")
+    assert answer.status_code == 422
+    assert answer.headers["content-type"].startswith("text/html") and "/query/limit" in answer.text
 
 
 def test_pages_are_closed_without_a_session(api: TestClient) -> None:

@@ -30,9 +30,9 @@ def stored(scope: Scope, trial_id: str) -> Trial:
         return trials.trials.get(unit.session, trial_id)
 
 
-def episode_input(key: str = "e1") -> EpisodeInput:
+def episode_input(key: str = "e1", *, score: float = 0.5) -> EpisodeInput:
     return EpisodeInput(
-        key=key, environment="kitchen", task="boil water", slice="wrong", split="train", score=0.5, success=False
+        key=key, environment="kitchen", task="boil water", slice="wrong", split="train", score=score, success=False
     )
 
 
@@ -88,8 +88,8 @@ def test_a_runner_can_ask_for_the_trials_of_one_suite(scope: Scope, gate: str) -
 
 def test_finishing_twice_with_the_same_score_changes_nothing(scope: Scope, gate: str) -> None:
     one = lease_one(scope)
-    first = finish(scope, one, 0.25, episode=episode_input())
-    again = finish(scope, one, 0.25, episode=episode_input())
+    first = finish(scope, one, 0.25, episode=episode_input(score=0.25))
+    again = finish(scope, one, 0.25, episode=episode_input(score=0.25))
     assert again.trial.episode_id == first.trial.episode_id
     with pytest.raises(Conflict):
         finish(scope, one, 0.75)
@@ -174,8 +174,15 @@ def test_an_episode_that_is_refused_leaves_the_trial_unfinished(scope: Scope, ga
     assert stored(scope, one.trial.id).state == "leased"
 
 
+def test_a_score_that_is_not_the_one_of_its_episode_is_refused_and_both_are_named(scope: Scope, gate: str) -> None:
+    one = lease_one(scope)
+    with pytest.raises(Invalid, match=r"0\.75.*0\.5"):
+        finish(scope, one, 0.75, episode=episode_input(score=0.5))
+    assert stored(scope, one.trial.id).state == "leased"
+
+
 def test_episodes_of_trials_are_hidden_from_extraction(scope: Scope, gate: str) -> None:
-    finish(scope, lease_one(scope), 1.0, episode=episode_input())
+    finish(scope, lease_one(scope), 1.0, episode=episode_input(score=1.0))
     assert episodes.traces(scope, slice="boil", split="train") == []
 
 
@@ -189,7 +196,7 @@ def test_a_trial_still_running_when_its_gate_is_decided_is_stored_and_decides_no
                 running.append(one)
     decision = gates.get(scope, gate).decision
     assert running and decision.verdict == "accepted"
-    late = finish(scope, running[0], 0.0, episode=episode_input())
+    late = finish(scope, running[0], 0.0, episode=episode_input(score=0.0))
     assert (late.trial.state, late.gate.state) == ("finished", "decided")
     assert gates.get(scope, gate).decision == decision
     let_leases_run_out(scope)

@@ -13,8 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import demo
-from skillhub import cli
-from skillhub.cli import app
+from skillhub.cli import app, circle
 from skillhub.stack import Stack
 
 HEAVY = {"torch", "faiss", "celery", "sqlalchemy", "fastapi", "uvicorn", "httpx"}
@@ -150,7 +149,7 @@ def test_the_demo_without_tasks_takes_its_own_and_with_none_named_refuses(walk: 
 def test_in_a_terminal_the_hub_serves_on_until_ctrl_c(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
     watch = create_autospec(Stack.watch, side_effect=KeyboardInterrupt)
     monkeypatch.setattr(Stack, "watch", watch)
-    monkeypatch.setattr(cli, "_in_terminal", lambda: True)
+    monkeypatch.setattr(circle, "_in_terminal", lambda: True)
     result = run("demo")
     assert (result.exit_code, watch.call_count) == (0, 1)
 

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -227,20 +228,45 @@ def test_a_retry_after_date_is_understood() -> None:
 def test_one_string_where_several_are_wanted_is_refused_and_nothing_is_sent() -> None:
     script = Script()
     for method, wrong in (("contexts", "tea"), ("extract", "boil")):
-        with pytest.raises(TypeError, match="one string"):
+        with pytest.raises(errors.Invalid, match="one string"):
             getattr(client_of(script), method)(wrong)
+    assert script.requests == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda hub: hub.ingest_episodes([{"key": "k", "score": float("nan")}]),
+        lambda hub: hub.ingest_episodes([{"key": object()}]),
+        lambda hub: hub.ingest_episodes(["k"]),
+        lambda hub: hub.ingest_episodes({"key": "k"}),
+        lambda hub: hub.ingest_episodes(7),
+        lambda hub: hub.put_suite("s", [1]),
+        lambda hub: hub.search("half a \ud800 character"),
+        lambda hub: hub.contexts([1]),
+        lambda hub: hub.open_gate("can_1", suite="s", protected_slices="boil"),
+        lambda hub: hub.open_gate("can_1", suite="s", companions="boil"),
+        lambda hub: hub.lease_trials(runner="r", suites="kitchen"),
+        lambda hub: hub.finish_trial("trl_1", lease_token="t", score=float("inf")),
+    ],
+)
+def test_what_cannot_be_sent_is_an_error_of_the_one_tree(call: Callable[[Client], object]) -> None:
+    script = Script()
+    with pytest.raises(errors.Invalid) as caught:
+        call(client_of(script))
+    assert caught.value.status is None and caught.value.errors
     assert script.requests == []
 
 
 def test_an_empty_name_is_refused_and_nothing_is_sent() -> None:
     script = Script()
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(errors.Invalid, match="empty"):
         client_of(script).get_skill("")
     assert script.requests == []
 
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
 def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(kind: type) -> None:
-    with pytest.raises(ValueError, match="API key") as caught:
+    with pytest.raises(errors.SkillhubError, match="API key") as caught:
         kind("http://hub", "shk_secret\n")
     assert "secret" not in str(caught.value)

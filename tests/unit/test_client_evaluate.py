@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from skillhub_client import Conflict, Invalid, TrialLease, TrialResult, Unavailable
-from skillhub_client.evaluate import run_trials
+from skillhub_client.evaluate import _pause, run_trials
 
 
 class FakeHub:
@@ -119,14 +119,17 @@ def test_limit_and_until_stop_the_run() -> None:
     assert run_trials(hub, half, runner="r", until=lambda: len(hub.finished) == 3).played == 1
 
 
-def test_failures_in_a_row_make_the_runner_wait_longer_and_a_success_ends_that(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_in_a_row_make_the_runner_wait_longer_and_a_success_ends_that() -> None:
     pauses: list[float] = []
-    monkeypatch.setattr("skillhub_client.evaluate.time.sleep", pauses.append)
 
     def play(trial: TrialLease) -> TrialResult:
         if trial.id != "trl_3":
             raise ConnectionError("the environment is away")
         return TrialResult(score=1.0)
 
-    run_trials(FakeHub(trials=5), play, runner="r", poll_seconds=1.0)
+    run_trials(FakeHub(trials=5), play, runner="r", poll_seconds=1.0, sleep=pauses.append)
     assert pauses == [2.0, 4.0, 8.0, 2.0]
+
+
+def test_the_pause_has_a_bound_however_long_the_outage() -> None:
+    assert [_pause(failures, 0.5) for failures in (1, 2, 3, 10, 5000)] == [1.0, 2.0, 4.0, 30.0, 30.0]

@@ -1,5 +1,7 @@
 """An edit changes what it names and not a byte more."""
 
+import json
+
 import pytest
 
 from skillhub.documents import parse
@@ -116,6 +118,17 @@ def test_a_result_that_is_no_valid_skill_is_refused() -> None:
     with pytest.raises(Invalid, match="the result is not valid") as caught:
         edited({"op": "set_metadata", "key": "description", "value": "x" * 1025})
     assert caught.value.errors[0]["path"] == "/operations/0"
+
+
+@pytest.mark.parametrize("unstorable", ["\0", "\ud800"])
+def test_metadata_that_cannot_be_stored_is_refused_also_where_yaml_writes_it_as_an_escape(unstorable: str) -> None:
+    for operation in ({"key": f"metadata.{unstorable}", "value": "x"}, {"key": "license", "value": unstorable}):
+        with pytest.raises(Invalid) as caught:
+            edited({"op": "set_metadata"} | operation)
+        assert caught.value.errors[0]["path"].startswith("/")
+    escaped = json.dumps(unstorable)
+    with pytest.raises(Invalid, match="line 3"):
+        parse(f"---\nname: a\ndescription: {escaped}\n---\n")
 
 
 def test_edits_of_different_sections_commute() -> None:

@@ -90,5 +90,18 @@ def test_every_text_is_redacted() -> None:
 
 
 def test_characters_a_database_cannot_hold_are_replaced() -> None:
-    clean = normalise(replace(GOOD, key="a\x00b", task="\ud800", attributes={"\x00": "\x00"}))
-    assert (clean.key, clean.task, clean.attributes) == ("a\ufffdb", "\ufffd", {"\ufffd": "\ufffd"})
+    clean = normalise(replace(GOOD, task="\ud800", attributes={"\x00": "\x00"}))
+    assert (clean.task, clean.attributes) == ("\ufffd", {"\ufffd": "\ufffd"})
+
+
+@pytest.mark.parametrize("name", ["key", "environment", "slice", "split", "policy"])
+def test_a_name_is_refused_where_it_would_have_to_be_replaced_two_could_become_one(name: str) -> None:
+    for text in ("a\x00", "a\ud800"):
+        with pytest.raises(Invalid) as caught:
+            normalise(replace(GOOD, **{name: text}))
+        assert caught.value.errors[0]["path"] == f"/episodes/3/{name}"
+
+
+def test_attributes_whose_keys_would_become_one_are_refused() -> None:
+    with pytest.raises(Invalid, match="two keys"):
+        normalise(replace(GOOD, attributes={"a\x00": 1, "a\ud800": 2}))

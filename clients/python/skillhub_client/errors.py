@@ -11,7 +11,7 @@ SkillhubError               carries `code`, `status` (None where no answer came)
     ├── Conflict            409
     ├── PreconditionFailed  412
     ├── TooLarge            413
-    ├── Invalid             422  (`errors`: [{path, message}])
+    ├── Invalid             422  (`errors`: [{path, message}]), or refused here before it was sent (`status` is None)
     ├── RateLimited         429  (`retry_after_seconds`)
     ├── Unavailable         502, 503  (`retry_after_seconds`)
     └── ServerError         any other 5xx
@@ -92,7 +92,9 @@ class TooLarge(ApiError):
 
 
 class Invalid(ApiError):
-    """422: the input is not valid; `errors` names the fields."""
+    """422: the input is not valid; `errors` names the fields. Without `status` where it was refused before it was sent."""
+
+    code = "invalid"
 
 
 class RateLimited(ApiError):
@@ -119,6 +121,11 @@ _BY_STATUS: dict[int, type[ApiError]] = {
     502: Unavailable,
     503: Unavailable,
 }
+
+
+def refused(detail: str) -> Invalid:
+    """What the server would refuse, or could not even be sent."""
+    return Invalid(detail, problem={"errors": [{"path": "", "message": detail}]})
 
 
 def from_response(response: httpx.Response, *, retry_after_seconds: float | None = None) -> ApiError:

@@ -16,6 +16,7 @@ log = logging.getLogger("skillhub_client.evaluate")
 Play = Callable[[TrialLease], TrialResult]
 ERROR_LENGTH = 2000
 LONGEST_PAUSE_SECONDS = 30.0
+MOST_DOUBLINGS = 16
 
 
 @dataclass
@@ -42,6 +43,7 @@ def run_trials(
     limit: int | None = None,
     suites: list[str] | None = None,
     poll_seconds: float = 0.5,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> Tally:
     """Play trials one at a time until `until()` says so, `limit` were played, or, without `until`, none waits.
 
@@ -56,12 +58,17 @@ def run_trials(
             run_trial(client, play, leased[0], tally)
             failures = failures + 1 if tally.failed > before else 0
             if failures:
-                time.sleep(min(LONGEST_PAUSE_SECONDS, poll_seconds * 2**failures))
+                sleep(_pause(failures, poll_seconds))
         elif until is None:
             break
         else:
-            time.sleep(poll_seconds)
+            sleep(poll_seconds)
     return tally
+
+
+def _pause(failures: int, poll_seconds: float) -> float:
+    """Doubled for each failure in a row, up to a bound."""
+    return min(LONGEST_PAUSE_SECONDS, poll_seconds * 2.0 ** min(failures, MOST_DOUBLINGS))
 
 
 def run_trial(client: Client, play: Play, trial: TrialLease, tally: Tally) -> None:

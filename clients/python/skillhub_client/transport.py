@@ -85,8 +85,8 @@ class Exchange:
 
 def checked_key(key: str) -> str:
     """The key, unless it cannot be one; the error does not repeat it."""
-    if not (key and key.isascii() and key.isprintable() and " " not in key):
-        raise ValueError("the API key is empty, or has a line break, a space or another character that no key has")
+    if not (isinstance(key, str) and key and key.isascii() and key.isprintable() and " " not in key):
+        raise errors.SkillhubError("the API key is empty, or has a line break, a space or another character that no key has")
     return key
 
 
@@ -96,7 +96,10 @@ def build_request(http: httpx.Client | httpx.AsyncClient, call: Call[Any]) -> ht
     if call.method == "POST":
         headers["Idempotency-Key"] = str(uuid.uuid4())
     params = {name: value for name, value in call.params.items() if value is not None}
-    return http.build_request(call.method, call.path, params=params, json=call.json, headers=headers)
+    try:
+        return http.build_request(call.method, call.path, params=params, json=call.json, headers=headers)
+    except (TypeError, ValueError) as error:  # NaN, half a surrogate pair, an object that JSON does not know
+        raise errors.refused(f"{call.method} {call.path} cannot be sent: {error}") from error
 
 
 def read(call: Call[T], response: httpx.Response) -> T:

@@ -7,6 +7,8 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel
 
+from skillhub_client.errors import refused
+
 A = TypeVar("A", bound=BaseModel)
 
 
@@ -24,26 +26,44 @@ def as_nothing(response: httpx.Response) -> None:
 
 def part(value: str) -> str:
     """A name as one part of a path, whatever it contains; it may not be empty."""
-    if not value:
-        raise ValueError("a name or id is empty")
+    if not isinstance(value, str) or not value:
+        raise refused(f"a name or id must be a text that is not empty, not {value!r}")
     return quote(value, safe="")
 
 
 def strings(values: Sequence[str] | None) -> list[str] | None:
     """A list of strings; one string in its place would be read letter by letter."""
+    if values is None:
+        return None
     if isinstance(values, str):
-        raise TypeError(f"a list of strings is needed here, not one string: [{values!r}]")
-    return None if values is None else list(values)
+        raise refused(f"a list of strings is needed here, not one string: [{values!r}]")
+    listed = _listed(values)
+    if wrong := [value for value in listed if not isinstance(value, str)]:
+        raise refused(f"a list of strings is needed here; {wrong[0]!r} is none")
+    return listed
 
 
 def plain(value: BaseModel | Mapping[str, Any] | None) -> dict[str, Any] | None:
     if value is None:
         return None
-    return value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if not isinstance(value, Mapping):
+        raise refused(f"a model or a mapping is needed here, not {value!r}")
+    return dict(value)
 
 
 def plain_list(values: Iterable[BaseModel | Mapping[str, Any]]) -> list[dict[str, Any] | None]:
-    return [plain(value) for value in values]
+    if isinstance(values, Mapping | BaseModel):
+        raise refused(f"a list is needed here, not one {type(values).__name__}")
+    return [plain(value) for value in _listed(values)]
+
+
+def _listed(values: Iterable[Any]) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError as error:
+        raise refused(f"a list is needed here, not {values!r}") from error
 
 
 def given(body: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,59 @@
+"""What every body is made of: strict values, and texts that UTF-8 and PostgreSQL can hold.
+
+JSON can carry what they cannot: a NUL, and half a surrogate pair. Both are refused with their path by the types below, so no
+route and no use case has to think of them. Every text of a body is one of these types; a test watches over it.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from skillhub.safety.text import storable
+
+MAX_DEPTH = 8
+
+Place = tuple[str | int, ...]
+
+
+class Body(BaseModel):
+    """What a caller sends; a field we do not know is an error, and so is a value that would have to be converted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+"""Half a surrogate pair is refused by any pattern."""
+Name = Annotated[Text, Field(min_length=1, max_length=200)]
+Mended = Annotated[str, BeforeValidator(lambda value: storable(value) if isinstance(value, str) else value)]
+"""What an environment said: tool output holds such characters now and then, and nobody can ask it to say it again."""
+
+
+def _storable(value: dict[str, Any]) -> dict[str, Any]:
+    """The same value; else an error that pydantic puts at the very place inside."""
+    for place, why in _faults(value, ()):
+        fault = InitErrorDetails(type=PydanticCustomError("unstorable", why), loc=place, input=None)
+        raise ValidationError.from_exception_data("Json", [fault])
+    return value
+
+
+def _faults(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+    if isinstance(value, str) and storable(value) != value:
+        yield place, "a NUL character or half a surrogate pair cannot be stored"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield place, "NaN and infinity are not JSON"
+    elif isinstance(value, dict | list) and len(place) > MAX_DEPTH:
+        yield place, f"nested deeper than {MAX_DEPTH} levels"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _faults(key, (*place, storable(key)))
+            yield from _faults(item, (*place, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _faults(item, (*place, index))
+
+
+Json = Annotated[dict[str, Any], AfterValidator(_storable)]
+"""A JSON object that can be stored."""

@@ -1,0 +1,5 @@
+"""`python -m skillhub.cli`."""
+
+from skillhub.cli import app
+
+app()
