@@ -38,7 +38,8 @@ def search(body: SearchIn, scope: ScopeDep, searcher: SearcherDep) -> SearchOut:
     """The versions under a label that fit a query, best first; with `min_seq`, not before the index has seen that event."""
     found = searcher.find(scope, [body.query], label=body.label, k=body.k, kind=body.kind, min_seq=body.min_seq)
     hits = [_hit(hit, explain=body.explain) for hit in found.hits[0]]
-    return SearchOut(hits=hits, seq=found.seq, **({"reranked": False} if body.explain else {}))
+    reranked = any("rerank" in hit.ranked.parts for hit in found.hits[0])
+    return SearchOut(hits=hits, seq=found.seq, **({"reranked": reranked} if body.explain else {}))
 
 
 @router.post("/contexts", status_code=201)

@@ -1,5 +1,6 @@
 """The stations a query passes: filters -> dense and lexical -> fusion -> cross-encoder, where there is one."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -7,6 +8,8 @@ from typing import Protocol
 from skillhub.retrieval import fuse
 from skillhub.retrieval.reader import TextEncoder
 from skillhub.retrieval.state import Legs, WorkspaceIndex
+
+log = logging.getLogger("skillhub.search")
 
 _LEAST_DEPTH = 50
 
@@ -58,7 +61,12 @@ def _fused(legs: Legs) -> list[Ranked]:
 
 
 def _reranked(query: str, ranked: list[Ranked], reranker: Reranker) -> list[Ranked]:
-    scores = reranker.scores(query, [item.skill_id for item in ranked])
+    """In the order of the cross-encoder; in the fused order, without its part, where it fails."""
+    try:
+        scores = reranker.scores(query, [item.skill_id for item in ranked])
+    except Exception as error:
+        log.warning("the cross-encoder failed, the fused order stays: %s", error)
+        return ranked
     rescored = (
         replace(item, score=float(score), parts={**item.parts, "rerank": float(score)})
         for item, score in zip(ranked, scores, strict=True)
