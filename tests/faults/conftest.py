@@ -16,6 +16,8 @@ from tests.conftest import ROOT
 
 PATIENCE_SECONDS = 90
 WORKER = "from skillhub.config import Settings; from workers.app import run_worker; raise SystemExit(run_worker(Settings()))"
+POISONED = "from tests.faults import poison; " + WORKER
+"""A worker that also knows the jobs of `tests/faults/poison.py`."""
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def settings(database_url: str, broker: ValkeyServer) -> Settings:
 
 @pytest.fixture
 def start_worker(settings: Settings, tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen]]:
-    """Starts a worker process with `settings`; all are killed at the end."""
+    """Starts a worker process with `settings`, running `program`; all are killed at the end."""
     started: list[subprocess.Popen] = []
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
@@ -46,9 +48,9 @@ def start_worker(settings: Settings, tmp_path: Path) -> Iterator[Callable[[], su
         "SKILLHUB_SWEEP_SECONDS": str(settings.sweep_seconds),
     }
 
-    def start() -> subprocess.Popen:
+    def start(program: str = WORKER) -> subprocess.Popen:
         log = open(tmp_path / f"worker-{len(started)}.log", "wb")  # noqa: SIM115  (the process keeps it)
-        started.append(subprocess.Popen([sys.executable, "-c", WORKER], env=environment, stdout=log, stderr=log))
+        started.append(subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=log, stderr=log))
         return started[-1]
 
     yield start
