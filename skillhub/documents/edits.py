@@ -176,36 +176,43 @@ def _front(step: _Step) -> int:
 
 
 def _set_metadata(step: _Step) -> str:
-    key, value = step.text("key"), step.operation.get("value")
+    if "value" not in step.operation:
+        raise step.refused("value", "is missing; null removes the field")
+    key, value = step.text("key"), step.operation["value"]
     if value is not None and not isinstance(value, str):
         raise step.refused("value", "must be a text, or null to remove the field")
     if key.startswith("metadata."):
-        return _set_inner(step, key.removeprefix("metadata."), value)
+        return _set_entry(step, key, value)
     if key not in FIELDS or key in ("name", "metadata") or (key == "description" and value is None):
         raise step.refused("key", "is not a field that can be set; the name of a skill never changes")
     start, end = _field_span(step, key)
     return step.spliced(start, end, [] if value is None else step.block(f"{key}: {_scalar(value)}"))
 
 
-def _set_inner(step: _Step, key: str, value: str | None) -> str:
-    inner = step.document.fields.get("metadata", {})
-    if not key or not isinstance(inner, dict):
+def _set_entry(step: _Step, key: str, value: str | None) -> str:
+    """One entry of `metadata` set or removed; the others keep their lines. The field goes with its last entry."""
+    entry, inner = key.removeprefix("metadata."), step.document.fields.get("metadata") or {}
+    if not entry or not isinstance(inner, dict):
         raise step.refused("key", "the document's metadata is not a mapping, or the key is empty")
-    if any(not isinstance(item, str) for item in inner.values()):
-        raise step.refused("key", "the document's metadata is nested; replace the whole document instead")
-    merged = {**inner, key: value}
-    entries = [f"  {_scalar(k)}: {_scalar(v)}" for k, v in merged.items() if v is not None]
-    start, end = _field_span(step, "metadata")
-    return step.spliced(start, end, step.block("\n".join(["metadata:", *entries])) if entries else [])
+    if value is None:
+        span = _field_span(step, "metadata" if list(inner) == [entry] else key)
+        return step.spliced(*span, []) if entry in inner else step.document.text
+    written = f"{_scalar(entry)}: {_scalar(value)}"
+    if not inner:
+        return step.spliced(*_field_span(step, "metadata"), step.block(f"metadata:\n  {written}"))
+    first = step.lines[step.document.field_lines[f"metadata.{next(iter(inner))}"] - 1]
+    span = _field_span(step, key) if entry in inner else (_field_span(step, "metadata")[1],) * 2
+    return step.spliced(*span, step.block(re.match(r" *", first).group() + written))
 
 
 def _field_span(step: _Step, key: str) -> tuple[int, int]:
-    """Lines of a frontmatter field; the empty span before the closing line where it is not there."""
-    closing = step.document.body_line - 1
-    start = step.document.field_lines.get(key)
-    if start is None:
+    """Lines of a field or of an entry of `metadata`; the empty span before the closing line where it is not there."""
+    closing, known = step.document.closing_line, step.document.field_lines
+    if key not in known:
         return closing, closing
-    end = min([line for line in step.document.field_lines.values() if line > start], default=closing)
+    start = known[key]
+    beside = (line for other, line in known.items() if "." in key or "." not in other)
+    end = min((line for line in beside if line > start), default=closing)
     while end > start + 1 and re.match(r"#|\s*$|\.\.\.", step.lines[end - 2]):
         end -= 1
     return start, end
