@@ -115,7 +115,10 @@ def _frontmatter_span(text: str) -> tuple[int, int]:
     if end < 0:
         raise refuse(1, "the frontmatter is not closed by a line `---`")
     if text[end - 1] not in "\r\n":
-        raise refuse(_line_at(text, end), "`---` ends the frontmatter for other readers, so it may only stand at the start of its closing line")
+        raise refuse(
+            _line_at(text, end),
+            "`---` ends the frontmatter for other readers, so it may only stand at the start of its closing line",
+        )
     if end > MAX_FRONTMATTER_CHARACTERS:
         raise TooLarge(f"the frontmatter has {end} characters, at most {MAX_FRONTMATTER_CHARACTERS} are allowed")
     rest = _REST.match(text, end + len(_FENCE))
