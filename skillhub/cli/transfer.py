@@ -37,30 +37,36 @@ def import_(
     from skillhub.folders import packed
 
     refused: list[str] = []
-    folders = _folders(path.resolve(), refused) if path.is_dir() else None
+    found = _found(path)
     with open_client(url, key, data_dir) as client:
-        for content in [path.read_bytes()] if folders is None else packed(folders):
+        for content in packed(_read(found, path.resolve(), refused)) if path.is_dir() else [path.read_bytes()]:
             _report(client.import_skills(content, label=label).results, refused)
     raise typer.Exit(1 if refused else 0)
 
 
-def _folders(path: Path, refused: list[str]) -> "Iterator[Folder]":
-    """The skill folders at or below a path; those that may not be sent are told and noted."""
+def _found(path: Path) -> list[Path]:
+    """The skill folders at or below a folder."""
     from skillhub.documents import archive
+
+    found = archive.find_skills(path.resolve()) if path.is_dir() else []
+    if path.is_dir() and not found:
+        raise NotFound(f"there is no SKILL.md in {path} or below it")
+    return found
+
+
+def _read(found: Sequence[Path], root: Path, refused: list[str]) -> Iterator["Folder"]:
+    """The folders; those that may not be sent are told and noted."""
     from skillhub.folders import read
 
-    found = archive.find_skills(path)
-    if not found:
-        raise NotFound(f"there is no SKILL.md in {path} or below it")
     for folder in found:
         try:
-            yield read(folder, root=path)
+            yield read(folder, root=root)
         except SkillhubError as error:
             refused.append(folder.name)
             complain(f"{folder.name}: {error}")
 
 
-def _report(results: "Sequence[Imported]", refused: list[str]) -> None:
+def _report(results: Sequence["Imported"], refused: list[str]) -> None:
     for item in results:
         if item.error is None:
             typer.echo(f"{item.skill}@{item.number}")
