@@ -18,6 +18,8 @@ from skillhub.errors import Invalid
 
 MAX_DEPTH = 8
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+"""How JSON, and so some YAML, writes a character beyond U+FFFF as escapes."""
 _FOLD = "\a"
 """How the parser marks where a folded text was folded."""
 _SYMBOLS = ("tag:yaml.org,2002:value", "tag:yaml.org,2002:merge")
@@ -133,9 +135,11 @@ def _plain(node: Node, text: str, *, depth: int) -> Value:
         return {_key(key, text): _plain(value, text, depth=depth + 1) for key, value in node.value}
     if isinstance(node, SequenceNode):
         return [_plain(item, text, depth=depth + 1) for item in node.value]
-    if _UNSTORABLE.search(node.value):
+    value = node.value.replace(_FOLD, "") if node.style == ">" else node.value
+    value = _PAIR.sub(lambda pair: pair.group().encode("utf-16", "surrogatepass").decode("utf-16"), value)
+    if _UNSTORABLE.search(value):
         raise refuse(_line(text, node), "an escape stands for a NUL character or half a surrogate pair")
-    return node.value.replace(_FOLD, "")
+    return value
 
 
 def _key(node: Node, text: str) -> str:
