@@ -12,7 +12,7 @@ from typing import Any
 
 from skillhub.documents import archive, parse, zips
 from skillhub.documents.archive import SKILL_FILES, BundledFile, Folder
-from skillhub.errors import Conflict, Invalid, NotFound, SkillhubError, TooLarge
+from skillhub.errors import Conflict, Invalid, SkillhubError, TooLarge
 from skillhub.safety import publication
 
 PACK_BYTES = 16 * 1024 * 1024
@@ -60,11 +60,11 @@ def packed(folders: Iterable[Folder]) -> Iterator[bytes]:
 def judged(path: Path) -> list[Verdict]:
     """A verdict on each skill of a folder, a tree of folders, a zip, or on a single SKILL.md.
 
-    A path without any skill is one invalid skill. Errors: NotFound where there is nothing at all.
+    A path without any skill, or without anything, is one invalid skill.
     """
     path = Path(os.path.abspath(path))  # `.` has a name too; a link keeps its own
     if not path.exists():
-        raise NotFound(f"{path} does not exist")
+        return [Verdict(str(path), [{"message": "the path does not exist", "line": None}])]
     if path.is_file() and path.name in SKILL_FILES:
         path = path.parent
     if path.is_file():
