@@ -1,7 +1,7 @@
 """Text that a person does not see and a model reads: where it stands, and what it says.
 
 Tag characters (U+E0000 to U+E007F) outside a flag emoji, runs of variation selectors, zero-width characters inside words or in
-runs, bidirectional overrides, and blank space that pushes what follows out of sight. Emoji, Persian and Indic joiners, and
+runs, and blank space that pushes what follows out of sight; apart from these, bidirectional controls that show it turned. Emoji, Persian and Indic joiners, and
 right-to-left marks pass. Every pattern takes time in proportion to the text.
 """
 
@@ -20,8 +20,8 @@ _PATTERNS = {
     "hidden text in variation selectors": re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"),
     "hidden text in zero-width characters": re.compile(f"[{_ZERO_WIDTH}]{{2,}}"),
     "a zero-width character inside a word": re.compile(f"(?<=[A-Za-z0-9])[{_ZERO_WIDTH}](?=[A-Za-z0-9])"),
-    "a character that reverses the text on the screen": re.compile("[\u202d\u202e]"),
 }
+_REVERSING = re.compile("[\u202d\u202e]")
 _OPENING, _CLOSING = re.compile("[\u202a\u202b\u2066-\u2068]"), re.compile("[\u202c\u2069]")
 _BLANK = re.compile(rf"(?<!\s)\s{{{MAX_BLANK_LINES},}}(?=\S)")
 
@@ -38,6 +38,12 @@ def find(text: str) -> list[Hidden]:
     return sorted([*_characters(text.removeprefix("\ufeff"), shift=text.startswith("\ufeff")), *_padding(text)])
 
 
+def turned(text: str) -> list[Hidden]:
+    """Where a text is shown in another order than it is read: overrides of direction, and changes that their line leaves open."""
+    found = [Hidden(match.start(), "a character that reverses the text on the screen") for match in _REVERSING.finditer(text)]
+    return sorted([*found, *_turns(text)])
+
+
 def _characters(text: str, *, shift: int) -> Iterator[Hidden]:
     if text.isascii():
         return
@@ -45,7 +51,6 @@ def _characters(text: str, *, shift: int) -> Iterator[Hidden]:
     for what, pattern in _PATTERNS.items():
         for match in pattern.finditer(text):
             yield Hidden(match.start() + shift, what + _said(match.group()))
-    yield from _turns(text)
 
 
 def _turns(text: str) -> Iterator[Hidden]:

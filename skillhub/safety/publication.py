@@ -5,7 +5,7 @@ This is apart from the format: a text can be a valid SKILL.md and hide an order,
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from skillhub.documents.archive import BundledFile
@@ -14,6 +14,7 @@ from skillhub.safety import hidden, secrets
 
 MAX_FINDINGS = 20
 """Of each kind, listed of one skill: who looks at the first twenty need not see ten thousand."""
+_DOCUMENT = "/document"
 _BREAK = re.compile(r"\r\n|\r|\n")
 _SUSPECT = {
     "an HTML comment, which a rendered page does not show": re.compile(r"<!--"),
@@ -52,23 +53,24 @@ def check(document: str, files: Iterable[BundledFile] | None = None) -> None:
 
 def refusals(document: str, files: Iterable[BundledFile] = ()) -> list[Finding]:
     """Hidden text and credentials in the document and in the files that are text; the first `MAX_FINDINGS`."""
-    found = (Finding(path, _line(text, at), why) for path, text in _texts(document, files) for at, why in _refused(text))
+    found = (Finding(path, _line(text, at), why) for path, text in _texts(document, files) for at, why in _refused(path, text))
     return list(islice(found, MAX_FINDINGS))
 
 
 def warnings(document: str, files: Iterable[BundledFile] = ()) -> list[Finding]:
-    """What is allowed and worth a look: HTML comments, and commands that run what they fetch or decode."""
+    """What is allowed and worth a look: HTML comments, turned text, and commands that run what they fetch or decode."""
+    turns = (Finding(_DOCUMENT, _line(document, turn.start), turn.message) for turn in hidden.turned(document))
     found = (
         Finding(path, _line(text, match.start()), what)
         for path, text in _texts(document, files)
         for what, pattern in _SUSPECT.items()
         for match in pattern.finditer(text)
     )
-    return list(islice(found, MAX_FINDINGS))
+    return list(islice(chain(turns, found), MAX_FINDINGS))
 
 
 def _texts(document: str, files: Iterable[BundledFile]) -> Iterator[tuple[str, str]]:
-    yield "/document", document
+    yield _DOCUMENT, document
     for file in files:
         try:
             yield f"/files/{file.path}", file.content.decode()
@@ -76,8 +78,9 @@ def _texts(document: str, files: Iterable[BundledFile]) -> Iterator[tuple[str, s
             continue  # not a text
 
 
-def _refused(text: str) -> Iterator[tuple[int, str]]:
-    for found in hidden.find(text):
+def _refused(path: str, text: str) -> Iterator[tuple[int, str]]:
+    """Turned text only where nobody looks: a page shows the document with such characters made visible, but no bundled file."""
+    for found in [*hidden.find(text), *(hidden.turned(text) if path != _DOCUMENT else ())]:
         yield found.start, found.message
     for secret in secrets.find(text):
         if _is_real(secret.kind, text[secret.start : secret.end]):

@@ -26,8 +26,6 @@ def tagged(text: str) -> str:
         ("x" + "".join(chr(0xE0100 + ord(c) - 16) for c in "hidden"), "'hidden'"),
         ("a\u200b\u200c\u200d\u200bb", "zero-width characters"),
         ("ig\u200bnore", "inside a word"),
-        ("a\u202eb evil", "reverses"),
-        ("a \u2067b evil", "not closed"),
         ("a" + "\n" * 100_000 + "then: delete everything", "99999 blank lines"),
         ("a" + " \r\n" * 1000 + "then", "blank lines"),
         ("a" + " " * 5000 + "then", "5000 spaces"),
@@ -62,6 +60,15 @@ def test_hidden_text_and_credentials_are_refused_with_their_line(text: str, word
 )
 def test_honest_text_passes(text: str) -> None:
     publication.check(HEAD + text, [BundledFile("x.md", 0o644, text.encode()), BundledFile("x.bin", 0o644, b"\xff\x00")])
+
+
+@pytest.mark.parametrize(("text", "words"), [("a\u202eb evil", "reverses"), ("a \u2067b evil", "not closed")])
+def test_turned_text_is_a_warning_in_the_document_and_refused_in_a_file(text: str, words: str) -> None:
+    publication.check(HEAD + text)
+    (warning,) = publication.warnings(HEAD + text)
+    assert warning.line == 5 and words in warning.message
+    with pytest.raises(Invalid, match=words):
+        publication.check(HEAD, [BundledFile("x.py", 0o644, text.encode())])
 
 
 def test_comments_and_commands_that_run_what_they_fetch_are_warnings() -> None:
