@@ -1,8 +1,8 @@
 """Text that a person does not see and a model reads: where it stands, and what it says.
 
 Tag characters (U+E0000 to U+E007F) outside a flag emoji, runs of variation selectors, zero-width characters inside words or in
-runs, and blank space that pushes what follows out of sight; apart from these, bidirectional controls that show it turned. Emoji, Persian and Indic joiners, and
-right-to-left marks pass. Every pattern takes time in proportion to the text.
+runs, and blank space that pushes what follows out of sight; apart from these, bidirectional controls that show a text turned.
+Emoji, Persian and Indic joiners, and right-to-left marks pass. All of it takes time in proportion to the text.
 """
 
 import re
@@ -39,7 +39,7 @@ def find(text: str) -> list[Hidden]:
 
 
 def turned(text: str) -> list[Hidden]:
-    """Where a text is shown in another order than it is read: overrides of direction, and changes that their line leaves open."""
+    """Where a text is shown in another order than it is read: overrides of direction, changes that their line leaves open."""
     found = [Hidden(match.start(), "a character that reverses the text on the screen") for match in _REVERSING.finditer(text)]
     return sorted([*found, *_turns(text)])
 
