@@ -19,6 +19,7 @@ from api.routes import (
     search,
     skills,
     suites,
+    transfer,
     trials,
     ui_sessions,
     web,
@@ -31,7 +32,7 @@ from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
-    health, skills, lineage, events, ui_sessions, web, episodes, search,
+    health, skills, transfer, lineage, events, ui_sessions, web, episodes, search,
     suites, curation, candidates, gates, trials, jobs,
 )  # fmt: skip
 

@@ -55,7 +55,8 @@ def get_skill(name: str, scope: ScopeDep) -> SkillOut:
 @router.post("/{name}/versions", status_code=201)
 def publish_version(name: str, body: VersionIn, once: OnceDep) -> VersionOut:
     """The next version: a document, or edits of version `base`. 409 where `base` is no longer the newest."""
-    return once(VersionOut, lambda scope: VersionOut.of(versions.publish(scope, name=name, **body.model_dump())))
+    facts = body.model_dump(exclude={"files"})
+    return once(VersionOut, lambda scope: VersionOut.of(versions.publish(scope, name=name, **facts, files=body.bundled())))
 
 
 @router.get("/{name}/versions")

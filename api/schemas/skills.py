@@ -38,7 +38,7 @@ class SkillIn(Body):
     label: Text = PRODUCTION
 
     def bundled(self) -> list[BundledFile]:
-        return [BundledFile(file.path, file.mode, _decoded(i, file)) for i, file in enumerate(self.files)]
+        return _bundled(self.files)
 
 
 class VersionIn(Body):
@@ -47,6 +47,9 @@ class VersionIn(Body):
     document: str | None = Field(default=None, max_length=MAX_DOCUMENT_BYTES)
     operations: list[Json] = Field(default=[], max_length=MAX_OPERATIONS)
     base: Number | None = Field(default=None, description="Newest version the caller has read; needed with operations")
+    files: list[FileIn] | None = Field(
+        default=None, max_length=MAX_FILES, description="All bundled files; without it those of the newest version stay"
+    )
     message: Message = ""
     label: Text | None = Field(default=None, description="A label to move to the new version besides `latest`")
 
@@ -57,6 +60,9 @@ class VersionIn(Body):
         if self.operations and self.base is None:
             raise ValueError("operations need the number of the version they were made against in `base`")
         return self
+
+    def bundled(self) -> list[BundledFile] | None:
+        return None if self.files is None else _bundled(self.files)
 
 
 class RollbackIn(Body):
@@ -163,6 +169,10 @@ class BlamedSentenceOut(BaseModel):
 
 class BlameOut(BaseModel):
     sentences: list[BlamedSentenceOut]
+
+
+def _bundled(files: list[FileIn]) -> list[BundledFile]:
+    return [BundledFile(file.path, file.mode, _decoded(i, file)) for i, file in enumerate(files)]
 
 
 def _decoded(index: int, file: FileIn) -> bytes:

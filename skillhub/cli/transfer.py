@@ -1,7 +1,8 @@
 """Skills in, out and found, over HTTP."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,57 +18,99 @@ from skillhub.cli.terminal import (
 )
 from skillhub.errors import Invalid, NotFound, SkillhubError
 
+if TYPE_CHECKING:
+    from skillhub_client import Imported
+
+    from skillhub.documents.archive import Folder
+
 
 @app.command("import")
 @expected_failures
 def import_(
-    path: Annotated[
-        Path, typer.Argument(exists=True, file_okay=False, help="A skill folder (with SKILL.md), or a folder of them.")
-    ],
+    path: Annotated[Path, typer.Argument(exists=True, help="A skill folder (with SKILL.md), a folder of them, or a zip.")],
     label: Annotated[str, typer.Option(help="Label that the versions get.")] = "production",
     url: Url = "",
     key: Key = "",
     data_dir: DataDir = DEFAULT_DATA_DIR,
 ) -> None:
-    """Publish skill folders. One that is refused keeps no other back."""
-    import skillhub_client
+    """Publish skills with their files. One that is refused keeps no other back."""
+    from skillhub.folders import packed
 
-    from skillhub.documents import archive
-    from skillhub.folders import publish
-
-    found = archive.find_skills(path.resolve())
-    if not found:
-        raise NotFound(f"there is no SKILL.md in {path} or below it")
-    refused = 0
+    refused: list[str] = []
+    found = _found(path)
     with open_client(url, key, data_dir) as client:
-        for folder in found:
-            try:
-                typer.echo(publish(client, folder, label=label))
-            except (SkillhubError, skillhub_client.ApiError) as error:
-                refused += 1
-                complain(f"{folder.name}: {error}")
+        for content in packed(_read(found, path.resolve(), refused)) if path.is_dir() else [path.read_bytes()]:
+            _report(client.import_skills(content, label=label).results, refused)
     raise typer.Exit(1 if refused else 0)
+
+
+def _found(path: Path) -> list[Path]:
+    """The skill folders at or below a folder."""
+    from skillhub.documents import archive
+
+    found = archive.find_skills(path.resolve()) if path.is_dir() else []
+    if path.is_dir() and not found:
+        raise NotFound(f"there is no SKILL.md in {path} or below it")
+    return found
+
+
+def _read(found: Sequence[Path], root: Path, refused: list[str]) -> Iterator["Folder"]:
+    """The folders; those that may not be sent are told and noted."""
+    from skillhub.folders import read
+
+    for folder in found:
+        try:
+            yield read(folder, root=root)
+        except SkillhubError as error:
+            refused.append(folder.name)
+            complain(f"{folder.name}: {error}")
+
+
+def _report(results: Sequence["Imported"], refused: list[str]) -> None:
+    for item in results:
+        if item.error is None:
+            typer.echo(f"{item.skill}@{item.number}")
+        else:
+            refused.append(item.folder)
+            complain(f"{item.folder or 'the skill'}: {item.error.detail}")
 
 
 @app.command()
 @expected_failures
 def export(
-    name: str,
-    version: Annotated[int | None, typer.Option(help="Number of the version.")] = None,
-    label: Annotated[str | None, typer.Option(help="Label of the version; `production` where neither is given.")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Zip file to write; NAME.zip where not given.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Skills; all that are published where none is named.")] = None,
+    version: Annotated[int | None, typer.Option(help="Number of the version, of one skill.")] = None,
+    label: Annotated[str | None, typer.Option(help="Label of the versions; `production` where neither is given.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Zip file to write, or a folder; NAME.zip or skills.zip where not given."),
+    ] = None,
     url: Url = "",
     key: Key = "",
     data_dir: DataDir = DEFAULT_DATA_DIR,
 ) -> None:
-    """Write a skill's folder as a zip file."""
-    if version is not None and label is not None:
-        raise Invalid("give --version or --label, not both")
+    """Write the folders of skills as a zip file, or into a folder."""
+    names = names or []
+    if version is not None and (label is not None or len(names) != 1):
+        raise Invalid("give --version with one name, and not both --version and --label")
     with open_client(url, key, data_dir) as client:
-        content = client.export_skill(name, version=version, label=label if version or label else "production")
-    target = output or Path(f"{name}.zip")
-    target.write_bytes(content)
-    typer.echo(f"{target}: {len(content)} bytes")
+        if version is not None:
+            content = client.export_skill(names[0], version=version)
+        else:
+            content = client.export_skills(names, label=label or "production")
+    _write(content, output or Path(f"{names[0] if len(names) == 1 else 'skills'}.zip"))
+
+
+def _write(content: bytes, target: Path) -> None:
+    """A zip where the target is named like one, else the files below it; what is there already is refused, not replaced."""
+    from skillhub.folders import unpacked
+
+    if target.suffix == ".zip":
+        target.write_bytes(content)
+        typer.echo(f"{target}: {len(content)} bytes")
+        return
+    for path in unpacked(content, target):
+        typer.echo(str(path))
 
 
 @app.command()

@@ -1,28 +1,28 @@
-"""Skill folders as values: files read from a folder, checked, and written to a zip. Nothing unsafe gets in or out.
+"""Skill folders as values: files read from a folder, checked, and found in a tree of many. Nothing unsafe gets in or out.
 
 A folder is refused whole: symbolic links, devices, paths that leave the folder, names that collide on other systems, and
 anything above the limits.
 """
 
-import io
 import os
 import stat
 import unicodedata
-import zipfile
-from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from skillhub.errors import Invalid, TooLarge
 
 SKILL_FILE = "SKILL.md"
+SKILL_FILES = (SKILL_FILE, "skill.md")
+"""Names under which a document is found; the first wins."""
 MAX_FILES = 200
 MAX_FILE_BYTES = 2 * 1024 * 1024
 MAX_TOTAL_BYTES = 16 * 1024 * 1024
 MAX_PATH_CHARACTERS = 240
 MAX_DEPTH = 8
 PLAIN, EXECUTABLE = 0o644, 0o755
-_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+_NOT_CONTENT = ".git"
 
 
 class BundledFile(NamedTuple):
@@ -34,6 +34,20 @@ class BundledFile(NamedTuple):
     content: bytes
 
 
+class Folder(NamedTuple):
+    """A skill's folder as it came, neither parsed nor checked."""
+
+    path: str
+    """Below the root of the tree; empty for the root itself."""
+    document: bytes
+    files: list[BundledFile]
+
+    @property
+    def name(self) -> str | None:
+        """What the skill must be named like; None where the root itself is the skill and nobody knows its name."""
+        return self.path.rpartition("/")[2] or None
+
+
 def checked(files: Iterable[BundledFile]) -> list[BundledFile]:
     """The files by path, their modes made plain. Errors: Invalid with the path of the faulty file, TooLarge."""
     kept = [BundledFile(path, EXECUTABLE if mode & 0o111 else PLAIN, content) for path, mode, content in files]
@@ -42,11 +56,11 @@ def checked(files: Iterable[BundledFile]) -> list[BundledFile]:
         if len(file.content) > MAX_FILE_BYTES:
             raise TooLarge(f"{file.path} has {len(file.content)} bytes, at most {MAX_FILE_BYTES} are allowed")
     _check_totals(len(kept), sum(len(file.content) for file in kept))
-    _check_collisions([file.path for file in kept])
+    check_collisions([SKILL_FILE, *(file.path for file in kept)])
     return sorted(kept)
 
 
-def check_path(path: str) -> None:
+def check_path(path: str, *, depth: int = MAX_DEPTH, characters: int = MAX_PATH_CHARACTERS) -> None:
     """Refuse a path that is absolute, climbs out, or means something else on another system."""
     parts = path.split("/")
     faults = [
@@ -55,7 +69,7 @@ def check_path(path: str) -> None:
         ("\\" in path or ":" in path, "must not hold a backslash or a colon"),
         (any(unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in path), "must not hold invisible characters"),
         (any(part != part.strip() or part.endswith(".") for part in parts), "must not have parts that end in a dot or space"),
-        (len(path) > MAX_PATH_CHARACTERS or len(parts) > MAX_DEPTH, "is too long or too deep"),
+        (len(path) > characters or len(parts) > depth, "is too long or too deep"),
     ]
     for wrong, message in faults:
         if wrong:
@@ -69,17 +83,22 @@ def _check_totals(count: int, total: int) -> None:
         raise TooLarge(f"the folder has {total} bytes, at most {MAX_TOTAL_BYTES} are allowed")
 
 
-def _check_collisions(paths: Sequence[str]) -> None:
-    """Two names that are one on a system that folds case or Unicode forms; a second SKILL.md; a file used as a folder."""
-    seen = {_folded(SKILL_FILE): SKILL_FILE}
+def check_collisions(paths: Iterable[str]) -> None:
+    """Refuse a file that stands twice, a file used as a folder, and names that are one where case or Unicode forms fold."""
+    seen: dict[str, tuple[str, bool]] = {}
     for path in paths:
-        if _folded(path) in seen:
-            raise Invalid(f"the path {path!r} collides with {seen[_folded(path)]!r}", path=f"/files/{path}")
-        seen[_folded(path)] = path
-    for path in paths:
-        for parent in PurePosixPath(path).parents:
-            if _folded(str(parent)) in seen:
-                raise Invalid(f"{str(parent)!r} is both a file and a folder", path=f"/files/{path}")
+        for place in places(path):
+            known = seen.get(_folded(place))
+            if known is None:
+                seen[_folded(place)] = place, place == path
+            elif known != (place, False) or place == path:
+                raise Invalid(f"the path {path!r} collides with {known[0]!r}", path=f"/files/{path}")
+
+
+def places(path: str) -> Iterator[str]:
+    """The folders of a path from the top, and the path itself: `a`, `a/b`, `a/b/c`."""
+    parts = path.split("/")
+    return ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
 
 
 def _folded(path: str) -> str:
@@ -98,16 +117,34 @@ def read_folder(folder: Path) -> tuple[bytes, list[BundledFile]]:
         total += len(content)
         found.append(BundledFile(path.relative_to(folder).as_posix(), mode, content))
         _check_totals(len(found) - 1, total)
-    name = next((name for name in (SKILL_FILE, "skill.md") if any(file.path == name for file in found)), None)
+    name = next((name for name in SKILL_FILES if any(file.path == name for file in found)), None)
     if name is None:
         raise Invalid(f"{folder.name}: there is no {SKILL_FILE}", path=f"/{SKILL_FILE}")
     document = next(file.content for file in found if file.path == name)
     return document, checked(file for file in found if file.path != name)
 
 
+def grouped(tree: Iterable[BundledFile]) -> list[Folder]:
+    """The skill folders of a tree, by path; a skill's own subfolders are part of it, hidden folders are passed over."""
+    tree = sorted(tree)
+    holders = {file.path.rpartition("/")[0] for file in tree if file.path.rpartition("/")[2] in SKILL_FILES}
+    inside: dict[str, dict[str, BundledFile]] = {}
+    for file in tree:
+        root = next((place for place in ["", *places(file.path)] if place in holders), None)
+        if root is not None and not any(part.startswith(".") for part in root.split("/")):
+            path = file.path.removeprefix(f"{root}/")
+            inside.setdefault(root, {})[path] = file._replace(path=path)
+    return [_folder(root, files) for root, files in sorted(inside.items())]
+
+
+def _folder(root: str, files: dict[str, BundledFile]) -> Folder:
+    name = next(name for name in SKILL_FILES if name in files)
+    return Folder(root, files[name].content, [file for path, file in files.items() if path != name])
+
+
 def find_skills(root: Path) -> list[Path]:
     """Folders at or below `root` that hold a SKILL.md, by path; a skill's own subfolders are part of it."""
-    if any((root / name).is_file() for name in (SKILL_FILE, "skill.md")):
+    if any((root / name).is_file() for name in SKILL_FILES):
         return [root]
     folders = (entry for entry in sorted(root.iterdir()) if entry.is_dir() and not entry.is_symlink())
     return [skill for folder in folders if not folder.name.startswith(".") for skill in find_skills(folder)]
@@ -117,6 +154,8 @@ def _walk(folder: Path) -> list[Path]:
     paths: list[Path] = []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         path = Path(entry.path)
+        if entry.name == _NOT_CONTENT:
+            continue
         if entry.is_symlink():
             raise Invalid(f"{path.name} is a symbolic link", path=f"/files/{path.name}")
         paths += _walk(path) if entry.is_dir() else [path]
@@ -134,15 +173,3 @@ def _read_plain(path: Path) -> tuple[bytes, int]:
     if len(content) > MAX_FILE_BYTES:
         raise TooLarge(f"{path.name} has more than {MAX_FILE_BYTES} bytes")
     return content, status.st_mode & 0o777
-
-
-def to_zip(name: str, document: str, files: Iterable[BundledFile]) -> bytes:
-    """A zip of the folder `name/`; equal content gives equal bytes."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, mode, content in [BundledFile(SKILL_FILE, PLAIN, document.encode()), *files]:
-            entry = zipfile.ZipInfo(f"{name}/{path}", date_time=_ZIP_TIME)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (stat.S_IFREG | mode) << 16
-            archive.writestr(entry, content)
-    return buffer.getvalue()

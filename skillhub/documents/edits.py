@@ -21,6 +21,7 @@ from skillhub.documents.skillmd import FIELDS, Document, parse
 from skillhub.errors import Invalid
 
 MAX_OPERATIONS = 200
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|---")
 
 Operation = Mapping[str, Any]
 
@@ -81,8 +82,17 @@ class _Step:
         return found[0]
 
     def spliced(self, start: int, end: int, new: Sequence[str]) -> str:
-        """The text with the lines from `start` up to `end` (from 1, exclusive) replaced."""
-        return "".join([*self.lines[: start - 1], *new, *self.lines[end - 1 :]])
+        """The text with the lines from `start` up to `end` (from 1, exclusive) replaced; an open last line above is closed."""
+        above = self.lines[: start - 1]
+        if new and above and not above[-1].endswith(("\r", "\n")):
+            above[-1] += self.newline
+        return "".join([*above, *new, *self.lines[end - 1 :]])
+
+    def apart(self, start: int, end: int, new: Sequence[str]) -> str:
+        """The same up to a heading: if it is an underlined one, it must not take what now stands above it into its title."""
+        above, below = [*self.lines[: start - 1], *new][-1:], self.lines[end - 1 : end]
+        touching = all(lines and lines[0].strip() for lines in (above, below)) and not below[0].lstrip().startswith("#")
+        return self.spliced(start, end, [*new, self.newline] if touching else new)
 
     def block(self, text: str) -> list[str]:
         """Text as lines with the document's own line break."""
@@ -95,19 +105,12 @@ def _add(step: _Step) -> str:
     if "after" in step.operation:
         sentence = step.sentence("after", section)
         at = sentence.line + sentence.text.count("\n") + 1
-        return _inserted(step, at, text)
+        return step.spliced(at, at, text)
     at = section.end if section.anchor else len(step.lines) + 1
     while at > section.content_line and not step.lines[at - 2].strip():
         at -= 1
     gap = [] if _continues_list(step, at, text) else [step.newline]
-    return _inserted(step, at, [*gap, *text])
-
-
-def _inserted(step: _Step, at: int, text: Sequence[str]) -> str:
-    """Insert before line `at`, closing the line above where the file ends without a line break."""
-    if at > 1 and not step.lines[at - 2].endswith(("\r", "\n")):
-        step.lines[at - 2] += step.newline
-    return step.spliced(at, at, text)
+    return step.apart(at, at, [*gap, *text])
 
 
 def _continues_list(step: _Step, at: int, text: Sequence[str]) -> bool:
@@ -125,7 +128,7 @@ def _replace(step: _Step) -> str:
     start = section.content_line
     while start < end and not step.lines[start - 1].strip():
         start += 1
-    return step.spliced(start, end, step.block(step.text("text")))
+    return step.apart(start, end, step.block(step.text("text")))
 
 
 def _remove(step: _Step) -> str:
@@ -133,8 +136,8 @@ def _remove(step: _Step) -> str:
     if "sentence" in step.operation:
         return _with_sentence(step, section, "")
     if not section.anchor:
-        return step.spliced(section.content_line, section.content_end, [])
-    return step.spliced(section.first_line, section.end, [])
+        return step.apart(section.content_line, section.content_end, [])
+    return step.apart(section.first_line, section.end, [])
 
 
 def _with_sentence(step: _Step, section: Section, new: str) -> str:
@@ -176,52 +179,79 @@ def _front(step: _Step) -> int:
 
 
 def _set_metadata(step: _Step) -> str:
-    key, value = step.text("key"), step.operation.get("value")
+    if "value" not in step.operation:
+        raise step.refused("value", "is missing; null removes the field")
+    key, value = step.text("key"), step.operation["value"]
     if value is not None and not isinstance(value, str):
         raise step.refused("value", "must be a text, or null to remove the field")
     if key.startswith("metadata."):
-        return _set_inner(step, key.removeprefix("metadata."), value)
+        return _set_entry(step, key, value)
     if key not in FIELDS or key in ("name", "metadata") or (key == "description" and value is None):
         raise step.refused("key", "is not a field that can be set; the name of a skill never changes")
     start, end = _field_span(step, key)
     return step.spliced(start, end, [] if value is None else step.block(f"{key}: {_scalar(value)}"))
 
 
-def _set_inner(step: _Step, key: str, value: str | None) -> str:
-    inner = step.document.fields.get("metadata", {})
-    if not key or not isinstance(inner, dict):
+def _set_entry(step: _Step, key: str, value: str | None) -> str:
+    """One entry of `metadata` set or removed; the others keep their lines. The field goes with its last entry."""
+    entry, inner = key.removeprefix("metadata."), step.document.fields.get("metadata") or {}
+    if not entry or not isinstance(inner, dict):
         raise step.refused("key", "the document's metadata is not a mapping, or the key is empty")
-    if any(not isinstance(item, str) for item in inner.values()):
-        raise step.refused("key", "the document's metadata is nested; replace the whole document instead")
-    merged = {**inner, key: value}
-    entries = [f"  {_scalar(k)}: {_scalar(v)}" for k, v in merged.items() if v is not None]
-    start, end = _field_span(step, "metadata")
-    return step.spliced(start, end, step.block("\n".join(["metadata:", *entries])) if entries else [])
+    if value is None:
+        span = _field_span(step, "metadata" if list(inner) == [entry] else key)
+        return step.spliced(*span, []) if entry in inner else step.document.text
+    written = f"{_scalar(entry)}: {_scalar(value)}"
+    if not inner:
+        return step.spliced(*_field_span(step, "metadata"), step.block(f"metadata:\n  {written}"))
+    first = step.lines[step.document.field_lines[f"metadata.{next(iter(inner))}"] - 1]
+    span = _field_span(step, key) if entry in inner else (_field_span(step, "metadata")[1],) * 2
+    return step.spliced(*span, step.block(re.match(r" *", first).group() + written))
 
 
 def _field_span(step: _Step, key: str) -> tuple[int, int]:
-    """Lines of a frontmatter field; the empty span before the closing line where it is not there."""
-    closing = step.document.body_line - 1
-    start = step.document.field_lines.get(key)
-    if start is None:
+    """Lines of a field or of an entry of `metadata`; the empty span before the closing line where it is not there."""
+    closing, known = step.document.closing_line, step.document.field_lines
+    if key not in known:
         return closing, closing
-    end = min([line for line in step.document.field_lines.values() if line > start], default=closing)
+    start = known[key]
+    beside = (line for other, line in known.items() if "." in key or "." not in other)
+    end = min((line for line in beside if line > start), default=closing)
     while end > start + 1 and re.match(r"#|\s*$|\.\.\.", step.lines[end - 2]):
         end -= 1
     return start, end
 
 
 def _scalar(value: str) -> str:
-    """A YAML scalar that reads as exactly this text."""
-    return json.dumps(value, ensure_ascii=False)
+    """A YAML scalar that reads as exactly this text: what YAML would fold or refuse, and `---`, as escapes."""
+    quoted = json.dumps(value, ensure_ascii=False)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()[0]):04x}{match.group()[1:]}", quoted)
 
 
 def _check(document: str, step: _Step) -> None:
     try:
-        parse(document, name=step.document.name)
+        changed = parse(document, name=step.document.name)
     except Invalid as error:
         faults = [{**fault, "path": step.path} for fault in error.errors]
         raise Invalid(f"{step.path}: the result is not valid: {error.detail}", errors=faults) from error
+    if step.operation["op"] in ("add", "replace"):
+        _check_others(step, changed)
+
+
+def _check_others(step: _Step, changed: Document) -> None:
+    """Refuse a text that swallows sections after it (a code fence left open) or takes the anchor of one (a second heading)."""
+    edited, before, after = step.section(), _own_texts(step.document), _own_texts(changed)
+    inside = [s.anchor for s in sections(step.document) if edited.first_line <= s.first_line < edited.end]
+    if not edited.anchor:
+        inside.append(next(reversed(before)))  # what is added to the document lands in its last section
+    for anchor, text in before.items():
+        if anchor not in inside and after.get(anchor) != text:
+            raise step.refused("text", f"would change the section {anchor!r} too")
+
+
+def _own_texts(document: Document) -> dict[str, str]:
+    """Anchor -> heading and content without subsections, in the order they stand."""
+    text = lines(document.text)
+    return {s.anchor: "".join(text[s.first_line - 1 : s.content_end - 1]).rstrip() for s in sections(document)}
 
 
 _OPERATIONS: dict[str, tuple[Callable[[_Step], str], frozenset[str]]] = {

@@ -1,20 +1,34 @@
 """The YAML block of a SKILL.md -> strings, lists and mappings of strings, under the strict subset of the format.
 
-Flow collections, anchors, tags and duplicate keys are refused, as the reference validator does; no scalar becomes a number,
-a date or a boolean. Reads the event stream of the YAML parser, so nothing is ever constructed from a tag.
+Read by the parser that the format's reference validator reads with, so that both say the same of every input. No scalar
+becomes a number, a date or a boolean.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
+from strictyaml import exceptions
+from strictyaml.parser import StrictYAMLLoader
+from strictyaml.ruamel.error import MarkedYAMLError
+from strictyaml.ruamel.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from strictyaml.ruamel.reader import ReaderError
 
 from skillhub.errors import Invalid
 
 MAX_DEPTH = 8
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+"""How JSON, and so some YAML, writes a character beyond U+FFFF as escapes."""
+_FOLD = "\a"
+"""How the parser marks where a folded text was folded."""
+_SYMBOLS = ("tag:yaml.org,2002:value", "tag:yaml.org,2002:merge")
+_REASONS = {
+    exceptions.FlowMappingDisallowed: "write lists and mappings in block style, one entry a line; put a text in quotes",
+    exceptions.AnchorTokenDisallowed: "anchors and aliases are not allowed",
+    exceptions.TagTokenDisallowed: "tags are not allowed",
+    exceptions.InconsistentIndentationDisallowed: "mappings side by side must be indented by the same number of spaces",
+}
 
 Value = str | list["Value"] | dict[str, "Value"]
 
@@ -25,9 +39,11 @@ class Frontmatter:
 
     fields: dict[str, Value]
     lines: dict[str, int]
-    """Line of the file each top-level key stands on."""
+    """Line of the file each top-level key stands on, and each entry of `metadata`, as `metadata.<key>`."""
     commented: tuple[str, ...] = ()
     """Top-level keys whose plain value is followed by ` # ...` on its line, which YAML drops."""
+    symbols: tuple[str, ...] = ()
+    """Top-level keys whose value is a bare `=` or `<<`, which mean something to YAML and are no texts."""
 
 
 def fault(path: str, line: int, message: str) -> dict[str, Any]:
@@ -40,108 +56,93 @@ def refuse(line: int, message: str) -> Invalid:
 
 
 def read(text: str) -> Frontmatter:
-    """Parse the text between the two `---` lines. `text` starts with the line break that ends line 1.
+    """Parse what stands between the two `---`; line 1 of `text` is the rest of line 1 of the file.
 
     Errors: Invalid, with the line in the file.
     """
-    builder = _Builder(text)
-    for event in _events(text):
-        builder.take(event)
-    if not isinstance(builder.root, dict):
-        raise Invalid("line 1: the frontmatter must be a YAML mapping", path="/document/frontmatter")
-    return Frontmatter(builder.root, builder.lines, tuple(builder.commented))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    root = _loaded(text)
+    if not isinstance(root, MappingNode):
+        raise refuse(1, "the frontmatter must be a YAML mapping")
+    fields = _plain(root, text, depth=0)
+    lines = {key.value: _line(text, key) for key, _ in root.value} | _entry_lines(text, root)
+    commented = tuple(key.value for key, value in root.value if _drops_comment(text, value))
+    symbols = tuple(key.value for key, value in root.value if value.tag in _SYMBOLS)
+    return Frontmatter(fields, lines, commented, symbols)
 
 
-def _events(text: str) -> Iterator[Any]:
+class _Loader(StrictYAMLLoader):
+    label = "SKILL.md"
+    allow_flow_style = False
+
+
+def _loaded(text: str) -> Node | None:
+    """The tree of the YAML. It is constructed too, which finds what only then shows: keys that stand twice, uneven indents."""
     try:
-        yield from yaml.parse(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise refuse(line, f"not valid YAML: {error.problem or error.context}{_hint(error)}") from error
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise refuse(line, f"character U+{ord(error.character):04X} may not stand in the frontmatter") from error
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        if root is not None:
+            loader.construct_document(root)
+        return root
+    except Exception as error:
+        raise _refused(error, text) from error
 
 
-def _hint(error: yaml.MarkedYAMLError) -> str:
+def _refused(error: Exception, text: str) -> Invalid:
+    """What the parser stumbled over, in words; it knows more ways to stumble than it names, all of them the input's fault."""
+    if isinstance(error, exceptions.DuplicateKeysDisallowed):
+        start, end = error.context_mark.index, error.problem_mark.index
+        return refuse(_line_at(text, start), f"the key {text[start:end]!r} stands there twice")
+    if isinstance(error, MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        reason = _REASONS.get(type(error)) or f"not valid YAML: {error.problem or error.context}{_hint(error)}"
+        return refuse(_line_at(text, mark.index) if mark else 1, reason)
+    if isinstance(error, ReaderError):
+        return refuse(_line_at(text, error.position), f"character U+{error.character:04X} may not stand in the frontmatter")
+    if isinstance(error, RecursionError):
+        return refuse(1, f"nested deeper than {MAX_DEPTH} levels")
+    return refuse(1, "not YAML that can be read")
+
+
+def _hint(error: MarkedYAMLError) -> str:
     return ": put the value in double quotes" if "mapping values are not allowed" in (error.problem or "") else ""
 
 
-@dataclass
-class _Open:
-    """A collection being read, and the key that waits for its value."""
-
-    value: list | dict
-    key: str | None = None
+def _line_at(text: str, index: int) -> int:
+    return text.count("\n", 0, index) + 1
 
 
-class _Builder:
-    """Turns events into values; refuses what the format leaves out."""
+def _line(text: str, node: Node) -> int:
+    return _line_at(text, node.start_mark.index)
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.stack: list[_Open] = []
-        self.root: Value | None = None
-        self.lines: dict[str, int] = {}
-        self.commented: list[str] = []
-        self.documents = 0
 
-    def take(self, event: Any) -> None:
-        line = event.start_mark.line + 1
-        self._check(event, line)
-        if isinstance(event, yaml.MappingStartEvent):
-            self._enter({}, line)
-        elif isinstance(event, yaml.SequenceStartEvent):
-            self._enter([], line)
-        elif isinstance(event, yaml.ScalarEvent):
-            self._scalar(event, line)
-        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
-            self._place(self.stack.pop().value)
+def _entry_lines(text: str, root: MappingNode) -> dict[str, int]:
+    found = [value for key, value in root.value if key.value == "metadata" and isinstance(value, MappingNode)]
+    return {f"metadata.{key.value}": _line(text, key) for value in found for key, _ in value.value}
 
-    def _check(self, event: Any, line: int) -> None:
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise refuse(line, "anchors and aliases are not allowed")
-        if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None):
-            raise refuse(line, "tags are not allowed")
-        if getattr(event, "flow_style", False):
-            raise refuse(line, "write lists and mappings in block style, one entry a line")
-        if isinstance(event, yaml.DocumentStartEvent):
-            self.documents += 1
-            if self.documents > 1:
-                raise refuse(line, "only one YAML document may stand in the frontmatter")
 
-    def _enter(self, value: list | dict, line: int) -> None:
-        if self.stack and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None:
-            raise refuse(line, "keys must be plain text")
-        if len(self.stack) >= MAX_DEPTH:
-            raise refuse(line, f"nested deeper than {MAX_DEPTH} levels")
-        self.stack.append(_Open(value))
+def _drops_comment(text: str, value: Node) -> bool:
+    if not isinstance(value, ScalarNode) or value.style or not value.value:
+        return False
+    return text[value.end_mark.index :].partition("\n")[0].lstrip(" \t").startswith("#")
 
-    def _scalar(self, event: Any, line: int) -> None:
-        if _UNSTORABLE.search(event.value):
-            raise refuse(line, "an escape that stands for a NUL character or half a surrogate pair")
-        top = self.stack[-1] if self.stack else None
-        if top is None or isinstance(top.value, list) or top.key is not None:
-            if top is not None and len(self.stack) == 1 and top.key and self._drops_comment(event):
-                self.commented.append(top.key)
-            self._place(event.value)
-            return
-        if event.value in top.value:
-            raise refuse(line, f"the key {event.value!r} stands there twice")
-        top.key = event.value
-        if len(self.stack) == 1:
-            self.lines[event.value] = line
 
-    def _drops_comment(self, event: Any) -> bool:
-        rest = self.text[event.end_mark.index :].splitlines()[:1]
-        return not event.style and bool(event.value) and bool(rest) and rest[0].lstrip(" \t").startswith("#")
+def _plain(node: Node, text: str, *, depth: int) -> Value:
+    """Strings, lists and dicts. Errors: Invalid for what is too deep, a key that is no text, a text nobody can store."""
+    if depth > MAX_DEPTH:
+        raise refuse(_line(text, node), f"nested deeper than {MAX_DEPTH} levels")
+    if isinstance(node, MappingNode):
+        return {_key(key, text): _plain(value, text, depth=depth + 1) for key, value in node.value}
+    if isinstance(node, SequenceNode):
+        return [_plain(item, text, depth=depth + 1) for item in node.value]
+    value = node.value.replace(_FOLD, "") if node.style == ">" else node.value
+    value = _PAIR.sub(lambda pair: pair.group().encode("utf-16", "surrogatepass").decode("utf-16"), value)
+    if _UNSTORABLE.search(value):
+        raise refuse(_line(text, node), "an escape stands for a NUL character or half a surrogate pair")
+    return value
 
-    def _place(self, value: Value) -> None:
-        if not self.stack:
-            self.root = value
-            return
-        top = self.stack[-1]
-        if isinstance(top.value, list):
-            top.value.append(value)
-        else:
-            top.value[top.key], top.key = value, None
+
+def _key(node: Node, text: str) -> str:
+    if not isinstance(node, ScalarNode):
+        raise refuse(_line(text, node), "keys must be plain text")
+    return str(_plain(node, text, depth=0))

@@ -20,9 +20,9 @@ MAX_DESCRIPTION = 1024
 MAX_COMPATIBILITY = 500
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 
-_BREAK = r"(?:\r\n|\r|\n)"
-_OPENING = re.compile(rf"---[ \t]*(?={_BREAK})")
-_CLOSING = re.compile(rf"---[ \t]*(?:{_BREAK}|\Z)")
+_FENCE = "---"
+_BREAK = re.compile(r"\r\n|\r|\n")
+_REST = re.compile(r"[ \t]*(?:\r\n|\r|\n|\Z)")
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,13 @@ class Document:
     fields: dict[str, Value]
     """All frontmatter fields; every scalar is a string."""
     field_lines: dict[str, int]
-    """Line of each frontmatter key, from 1."""
+    """Line of each frontmatter key and of each entry of `metadata`, as `metadata.<key>`; from 1."""
+    closing_line: int
+    """Line of the `---` that closes the frontmatter."""
     body: str
-    """Everything after the line that closes the frontmatter."""
+    """Everything after the line that closes the frontmatter, and what stands on that line behind the `---`."""
     body_line: int
-    """Line of the file where the body starts, from 1."""
+    """Line of the file where the body starts, from 1; `closing_line` where the body starts on it."""
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -57,7 +59,7 @@ def parse(source: str | bytes, *, name: str | None = None) -> Document:
     """
     text = _decoded(source)
     head_end, body_start = _frontmatter_span(text)
-    frontmatter = read(text[3:head_end].lstrip(" \t"))
+    frontmatter = read(text[len(_FENCE) : head_end])
     faults = list(_faults(frontmatter, name))
     if faults:
         raise Invalid("; ".join(f"line {f['line']}: {f['message']}" for f in faults), errors=faults)
@@ -68,7 +70,8 @@ def parse(source: str | bytes, *, name: str | None = None) -> Document:
         fields=frontmatter.fields,
         field_lines=frontmatter.lines,
         body=text[body_start:],
-        body_line=len(re.findall(_BREAK, text[:body_start])) + 1,
+        body_line=_line_at(text, body_start),
+        closing_line=_line_at(text, head_end),
     )
 
 
@@ -99,26 +102,31 @@ def _decoded(source: str | bytes) -> str:
     if len(data) > MAX_DOCUMENT_BYTES:
         raise TooLarge(f"SKILL.md has {len(data)} bytes, at most {MAX_DOCUMENT_BYTES} are allowed")
     if "\0" in text:
-        line = len(re.findall(_BREAK, text[: text.index("\0")])) + 1
+        line = _line_at(text, text.index("\0"))
         raise Invalid(f"line {line}: a NUL character", errors=[fault("", line, "a NUL character")])
     return text
 
 
 def _frontmatter_span(text: str) -> tuple[int, int]:
     """End of the frontmatter and start of the body, as offsets."""
-    opening = _OPENING.match(text)
-    if opening is None:
-        raise refuse(1, "SKILL.md must start with a line `---` that opens the frontmatter")
-    end = text.find("---", opening.end())
+    if not text.startswith(_FENCE):
+        raise refuse(1, "SKILL.md must start with `---`, which opens the frontmatter")
+    end = text.find(_FENCE, len(_FENCE))
     if end < 0:
         raise refuse(1, "the frontmatter is not closed by a line `---`")
-    closing = _CLOSING.match(text, end)
-    if closing is None or text[end - 1] not in "\r\n":
-        line = len(re.findall(_BREAK, text[:end])) + 1
-        raise refuse(line, "`---` ends the frontmatter for other readers, so it may only stand on its closing line")
+    if text[end - 1] not in "\r\n":
+        raise refuse(
+            _line_at(text, end),
+            "`---` ends the frontmatter for other readers, so it may only stand at the start of its closing line",
+        )
     if end > MAX_FRONTMATTER_CHARACTERS:
         raise TooLarge(f"the frontmatter has {end} characters, at most {MAX_FRONTMATTER_CHARACTERS} are allowed")
-    return end, closing.end()
+    rest = _REST.match(text, end + len(_FENCE))
+    return end, rest.end() if rest else end + len(_FENCE)
+
+
+def _line_at(text: str, offset: int) -> int:
+    return len(_BREAK.findall(text, 0, offset)) + 1
 
 
 def _faults(frontmatter: Frontmatter, name: str | None) -> Iterator[dict[str, Any]]:
@@ -130,12 +138,12 @@ def _faults(frontmatter: Frontmatter, name: str | None) -> Iterator[dict[str, An
         value = fields.get(key)
         if key not in fields:
             yield fault(f"frontmatter/{key}", 1, f"the field {key!r} is missing")
-        elif not isinstance(value, str) or not value.strip():
+        elif not isinstance(value, str) or not value.strip() or key in frontmatter.symbols:
             yield fault(f"frontmatter/{key}", lines[key], f"the field {key!r} must be a text that is not empty")
         else:
             for message in _name_faults(value, name) if key == "name" else _description_faults(value, frontmatter):
                 yield fault(f"frontmatter/{key}", lines[key], message)
-    for message in _compatibility_faults(fields.get("compatibility", "")):
+    for message in _compatibility_faults(fields.get("compatibility", ""), frontmatter):
         yield fault("frontmatter/compatibility", lines["compatibility"], message)
 
 
@@ -153,8 +161,8 @@ def _description_faults(value: str, frontmatter: Frontmatter) -> Iterator[str]:
         yield "` #` starts a comment, so the rest of the description would be lost: put it in double quotes"
 
 
-def _compatibility_faults(value: Value) -> Iterator[str]:
-    if not isinstance(value, str):
+def _compatibility_faults(value: Value, frontmatter: Frontmatter) -> Iterator[str]:
+    if not isinstance(value, str) or "compatibility" in frontmatter.symbols:
         yield "the field 'compatibility' must be a text"
     elif len(value) > MAX_COMPATIBILITY:
         yield f"compatibility has {len(value)} characters, at most {MAX_COMPATIBILITY} are allowed"

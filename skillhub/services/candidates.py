@@ -11,6 +11,7 @@ from skillhub.documents.skillmd import Document
 from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.ids import new_id
 from skillhub.models import Candidate, Decision, Evidence, Version
+from skillhub.safety import publication
 from skillhub.services.labels import PRODUCTION
 from skillhub.services.scope import Scope, Unit
 from skillhub.services.skills import KINDS
@@ -70,6 +71,7 @@ def propose_in(unit: Unit, item: CandidateInput) -> Candidate:
     name = documents.canonical_name(item.skill_name)
     base = _base_in(unit, item, name)
     document = _document(item, base)
+    publication.check(document)
     _check_claims(documents.parse(document, name=name), item.evidence)
     sha256 = would_be_sha256(unit, document=document, base=base)
     current = versions.labelled(unit.session, workspace_id=unit.workspace_id, skill_name=name, label=PRODUCTION)

@@ -1,18 +1,24 @@
 """Skill folders in and out: what is imported and not edited comes out byte for byte."""
 
+import io
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import IO
 
 from skillhub import documents
-from skillhub.documents import archive
-from skillhub.documents.archive import BundledFile
+from skillhub.documents import archive, zips
+from skillhub.documents.archive import Folder
 from skillhub.errors import Conflict, Invalid, SkillhubError, TooLarge
-from skillhub.models import Version
+from skillhub.models import Skill, Version
 from skillhub.services import labels, skills
 from skillhub.services.labels import PRODUCTION
 from skillhub.services.scope import Scope, Unit
 from skillhub.services.versions import numbered_in, publish_in
+from skillhub.store import skills as skill_rows
 from skillhub.store import versions as rows
+
+PAGE = 100
+"""Skills that an export of all reads at once."""
 
 
 @dataclass(frozen=True)
@@ -20,28 +26,31 @@ class Imported:
     """What became of one folder."""
 
     folder: str
-    """Relative to the root of the import."""
-    skill: str
+    """Relative to the root of the import; empty for the root itself."""
+    skill: str | None
+    """None where the folder was refused before its name was known."""
     version: Version | None
     """None where the folder was refused."""
     error: SkillhubError | None = None
 
 
-def import_tree(
-    scope: Scope, root: Path, *, kind: str = "skill", message: str = "", label: str | None = PRODUCTION
+def import_zip(
+    scope: Scope, content: bytes, *, kind: str = "skill", message: str = "", label: str | None = PRODUCTION
 ) -> list[Imported]:
-    """Publish every skill folder at or below `root`, in one transaction.
+    """Publish every skill folder of a zip, in one transaction.
 
     A folder that is not a valid skill is reported with its errors and keeps no other from being imported. A skill that exists
-    gets a new version, unless its content is the same. Errors: Invalid where `root` holds no skill at all.
+    gets a new version, unless its content is the same. Errors: Invalid and TooLarge where the zip itself is unsafe, broken, too
+    large or holds no skill at all; then nothing is written.
     """
-    if not root.is_dir():
-        raise Invalid(f"{root} is not a folder", path="/root")
-    folders = archive.find_skills(root.resolve())
+    folders = archive.grouped(zips.read(content))
     if not folders:
-        raise Invalid(f"there is no SKILL.md in or below {root}", path="/root")
+        raise Invalid("there is no SKILL.md in the zip", path="/zip")
     with scope.transaction() as unit:
-        return [_import_in(unit, folder, root.resolve(), kind=kind, message=message, label=label) for folder in folders]
+        done: list[Imported] = []
+        for folder in folders:
+            done.append(_import_in(unit, folder, done, kind=kind, message=message, label=label))
+        return done
 
 
 def export(scope: Scope, *, name: str, label: str = PRODUCTION, number: int | None = None) -> tuple[Version, bytes]:
@@ -49,23 +58,57 @@ def export(scope: Scope, *, name: str, label: str = PRODUCTION, number: int | No
     with scope.transaction() as unit:
         skill = skills.get_in(unit, name)
         version = labels.get_in(unit, skill, label)[1] if number is None else numbered_in(unit, skill, number)
-        return version, archive.to_zip(skill.name, version.document, rows.files(unit.session, version.id))
+        buffer = io.BytesIO()
+        zips.write([_folder_in(unit, skill, version)], buffer)
+        return version, buffer.getvalue()
 
 
-def _import_in(unit: Unit, folder: Path, root: Path, *, kind: str, message: str, label: str | None) -> Imported:
-    shown = folder.relative_to(root).as_posix()
+def export_many(scope: Scope, *, names: Sequence[str], label: str = PRODUCTION, into: IO[bytes]) -> None:
+    """A zip of the folders of these skills, or of all that are published, as they stand under `label`.
+
+    NotFound for a name that is not there or has no such label; of all skills, those without it are left out.
+    """
+    labels.check_label(label)
+    with scope.transaction() as unit:
+        zips.write(_named_in(unit, names, label) if names else _all_in(unit, label), into)
+
+
+def _named_in(unit: Unit, names: Sequence[str], label: str) -> Iterator[Folder]:
+    for name in dict.fromkeys(documents.canonical_name(name) for name in names):
+        skill = skills.get_in(unit, name)
+        yield _folder_in(unit, skill, labels.get_in(unit, skill, label)[1])
+
+
+def _all_in(unit: Unit, label: str) -> Iterator[Folder]:
+    after = None
+    while found := skill_rows.page(
+        unit.session, workspace_id=unit.workspace_id, kind=None, state="published", after=after, limit=PAGE
+    ):
+        for skill in found:
+            version = rows.labelled(unit.session, workspace_id=unit.workspace_id, skill_name=skill.name, label=label)
+            if version is not None:
+                yield _folder_in(unit, skill, version)
+        after = found[-1].name
+
+
+def _folder_in(unit: Unit, skill: Skill, version: Version) -> Folder:
+    return Folder(skill.name, version.document.encode(), rows.files(unit.session, version.id))
+
+
+def _import_in(unit: Unit, folder: Folder, done: Sequence[Imported], *, kind: str, message: str, label: str | None) -> Imported:
     try:
-        source, files = archive.read_folder(folder)
-        document = documents.parse(source, name=folder.name)
+        document = documents.parse(folder.document, name=folder.name)
+        if any(other.version and other.skill == document.name for other in done):
+            raise Conflict(f"another folder of this import is named {document.name!r} too")
         with unit.session.begin_nested():
-            version = _publish_in(unit, document, files, kind=kind, message=message, label=label)
+            version = _publish_in(unit, document, folder, kind=kind, message=message, label=label)
     except (Invalid, TooLarge, Conflict) as error:
-        return Imported(shown, folder.name, None, error)
-    return Imported(shown, document.name, version)
+        return Imported(folder.path, folder.name, None, error)
+    return Imported(folder.path, document.name, version)
 
 
 def _publish_in(
-    unit: Unit, document: documents.Document, files: list[BundledFile], *, kind: str, message: str, label: str | None
+    unit: Unit, document: documents.Document, folder: Folder, *, kind: str, message: str, label: str | None
 ) -> Version:
     newest = rows.labelled(unit.session, workspace_id=unit.workspace_id, skill_name=document.name, label=labels.LATEST)
     return publish_in(
@@ -73,7 +116,7 @@ def _publish_in(
         name=document.name,
         kind=kind,
         document=document.text,
-        files=files,
+        files=folder.files,
         parents=[(newest.id, "import")] if newest else [],
         message=message or "imported",
         label=label,

@@ -9,6 +9,7 @@ from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.hashing import sha256_files
 from skillhub.ids import new_id
 from skillhub.models import Skill, Version
+from skillhub.safety import publication
 from skillhub.services import labels, skills
 from skillhub.services.labels import LATEST, PRODUCTION
 from skillhub.services.scope import Scope, Unit
@@ -35,8 +36,10 @@ def publish_in(
 
     `files` are `(path, mode, content)`; None keeps those of the first parent. `parents` are `(version id, relation)`.
     Content equal to the label's current version (to `latest` without a label): that version is returned, nothing is written.
-    Errors: Invalid, TooLarge; Conflict where the skill is retired or of another kind.
+    Errors: Invalid, also for hidden text and credentials, TooLarge; Conflict where the skill is retired or of another kind.
     """
+    files = None if files is None else archive.checked(files)
+    publication.check(document, files)
     parsed = documents.parse(document, name=documents.canonical_name(name))
     if label is not None:
         labels.check_label(label)
@@ -82,9 +85,9 @@ def _skill_in(unit: Unit, *, name: str, kind: str) -> Skill:
     return skill
 
 
-def _files_in(unit: Unit, files: Iterable[BundledFile] | None, parents: Sequence[tuple[str, str]]) -> list[BundledFile]:
+def _files_in(unit: Unit, files: list[BundledFile] | None, parents: Sequence[tuple[str, str]]) -> list[BundledFile]:
     if files is not None:
-        return archive.checked(files)
+        return files
     return rows.files(unit.session, parents[0][0]) if parents else []
 
 
@@ -141,12 +144,14 @@ def publish(
     document: str | None = None,
     operations: Sequence[edits.Operation] = (),
     base: int | None = None,
+    files: Iterable[BundledFile] | None = None,
     message: str = "",
     label: str | None = None,
 ) -> VersionView:
     """The next version of a skill: a whole document, or edit operations against version `base`, which must be the newest.
 
-    Bundled files stay as they are. Errors: NotFound, Invalid; Conflict where `base` is no longer the newest version.
+    Bundled files stay as they are where `files` is None.
+    Errors: NotFound, Invalid; Conflict where `base` is no longer the newest version.
     """
     with scope.transaction() as unit:
         skill = skills.lock_in(unit, name)
@@ -158,6 +163,7 @@ def publish(
             name=skill.name,
             kind=skill.kind,
             document=edits.apply(newest.document, operations) if document is None else document,
+            files=files,
             parents=[(newest.id, "edit")],
             message=message,
             label=label,

@@ -5,7 +5,6 @@ import inspect
 import io
 import re
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,9 +14,6 @@ from fastapi.testclient import TestClient
 from skillhub_client import AsyncClient, CaseIn, Client, EpisodeIn, StepIn, TrialLease, TrialResult, errors, every
 from skillhub_client.endpoints import catalog, episodes, gate
 from skillhub_client.evaluate import run_trials
-
-from skillhub.errors import Conflict
-from skillhub.folders import publish
 
 BOIL = """---
 name: boil-water
@@ -174,26 +170,20 @@ def test_a_run_that_breaks_is_told_to_the_gate(client: Client) -> None:
     assert any("ZeroDivisionError" in (trial.error or "") for trial in client.get_gate(opened.id).trials)
 
 
-def test_a_folder_is_published_once_and_again_when_it_changed(client: Client, tmp_path: Path) -> None:
-    folder = tmp_path / "boil-water"
-    folder.mkdir()
-    (folder / "SKILL.md").write_text(BOIL)
-    (folder / "stove.py").write_text("print('on')")
-    assert [publish(client, folder, label="production") for _ in range(2)] == ["boil-water@1"] * 2
-    (folder / "SKILL.md").write_text(BOIL + "3. Wait.\n")
-    assert publish(client, folder, label="production") == "boil-water@2"
-    archive = zipfile.ZipFile(io.BytesIO(client.export_skill("boil-water")))
-    assert archive.read("boil-water/stove.py") == b"print('on')"
-
-
-def test_changed_bundled_files_are_refused_not_dropped(client: Client, tmp_path: Path) -> None:
-    folder = tmp_path / "boil-water"
-    folder.mkdir()
-    (folder / "SKILL.md").write_text(BOIL)
-    publish(client, folder, label="production")
-    (folder / "stove.py").write_text("print('on')")
-    with pytest.raises(Conflict, match="bundled files"):
-        publish(client, folder, label="production")
+def test_skills_go_in_and_out_as_zips(client: Client) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("boil-water/SKILL.md", BOIL)
+        archive.writestr("boil-water/stove.py", "print('on')")
+        archive.writestr("bad/SKILL.md", "nothing")
+    bad, good = client.import_skills(buffer.getvalue()).results
+    assert (bad.error.status, good.skill, good.number) == (422, "boil-water", 1)
+    exported = zipfile.ZipFile(io.BytesIO(client.export_skills(["boil-water"])))
+    assert exported.read("boil-water/stove.py") == b"print('on')"
+    file = {"path": "other.py", "content_base64": ""}
+    assert client.publish_version("boil-water", BOIL, files=[file], label="production").number == 2
+    exported = zipfile.ZipFile(io.BytesIO(client.export_skills()))
+    assert exported.namelist() == ["boil-water/SKILL.md", "boil-water/other.py"]
 
 
 def test_a_link_opens_the_web_view(client: Client, api: TestClient) -> None:

@@ -135,3 +135,21 @@ def test_edits_of_different_sections_commute() -> None:
     first = {"op": "replace", "anchor": "steps", "sentence": "Wait.", "text": "Wait long."}
     second = {"op": "add", "anchor": "cautions", "text": "- Sharp."}
     assert edited(first, second) == edited(second, first)
+
+
+@pytest.mark.parametrize("text", ["```\nopen", "## Cautions\n\nMine.", "<!-- open"])
+def test_a_text_that_would_swallow_or_rename_another_section_is_refused(text: str) -> None:
+    with pytest.raises(Invalid, match="would change the section 'cautions'") as caught:
+        edited({"op": "replace", "anchor": "steps", "text": text}, body=BODY.replace("### Boil\n\nBubbles.\n\n", ""))
+    assert caught.value.errors[0]["path"] == "/operations/0/text"
+
+
+def test_a_missing_value_clears_nothing() -> None:
+    with pytest.raises(Invalid, match="is missing; null removes"):
+        edited({"op": "set_metadata", "key": "license"})
+
+
+def test_an_edit_of_the_text_keeps_the_metadata_that_was_added_before() -> None:
+    tagged = edited({"op": "set_metadata", "key": "metadata.category", "value": "x"})
+    changed = apply(tagged, [{"op": "replace", "anchor": "steps", "text": "1. New."}])
+    assert parse(changed).metadata == {"author": "me", "category": "x"}

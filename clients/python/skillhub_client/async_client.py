@@ -82,6 +82,8 @@ class AsyncClient:
     lineage = awaited(catalog.lineage)
     blame = awaited(catalog.blame)
     export_skill = awaited(catalog.export_skill)
+    import_skills = awaited(catalog.import_skills)
+    export_skills = awaited(catalog.export_skills)
     events = awaited(catalog.events)
     ui_session = awaited(catalog.ui_session)
     ingest_episodes = awaited(episodes.ingest_episodes)

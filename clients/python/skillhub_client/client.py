@@ -85,6 +85,8 @@ class Client:
     lineage = blocking(catalog.lineage)
     blame = blocking(catalog.blame)
     export_skill = blocking(catalog.export_skill)
+    import_skills = blocking(catalog.import_skills)
+    export_skills = blocking(catalog.export_skills)
     events = blocking(catalog.events)
     ui_session = blocking(catalog.ui_session)
     ingest_episodes = blocking(episodes.ingest_episodes)

@@ -33,6 +33,8 @@ class Call(Generic[T]):
     read: Callable[[httpx.Response], T]
     params: dict[str, Any] = field(default_factory=dict)
     json: Any = None
+    content: bytes | None = None
+    """A body that is no JSON."""
     headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -97,7 +99,8 @@ def build_request(http: httpx.Client | httpx.AsyncClient, call: Call[Any]) -> ht
         headers["Idempotency-Key"] = str(uuid.uuid4())
     params = {name: value for name, value in call.params.items() if value is not None}
     try:
-        return http.build_request(call.method, call.path, params=params, json=call.json, headers=headers)
+        body = {"json": call.json} if call.content is None else {"content": call.content}
+        return http.build_request(call.method, call.path, params=params, headers=headers, **body)
     except (TypeError, ValueError) as error:  # NaN, half a surrogate pair, an object that JSON does not know
         raise errors.refused(f"{call.method} {call.path} cannot be sent: {error}") from error
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skillhub_client import models as m
-from skillhub_client.endpoints.bodies import as_, as_bytes, given, part, plain_list
+from skillhub_client.endpoints.bodies import as_, as_bytes, given, part, plain_list, strings
 from skillhub_client.transport import Call
 
 
@@ -33,11 +33,16 @@ def publish_version(
     *,
     operations: Sequence[Mapping[str, Any]] | None = None,
     base: int | None = None,
+    files: Iterable[m.SkillFile | Mapping[str, Any]] | None = None,
     message: str = "",
     label: str | None = None,
 ) -> Call[m.Version]:
-    """The next version: a whole document, or edit operations against version `base`. Conflict where `base` is an older one."""
+    """The next version: a whole document, or edit operations against version `base`. Conflict where `base` is an older one.
+
+    `files` are all its bundled files; None keeps those of the newest version.
+    """
     body = {"document": document, "operations": operations, "base": base, "message": message, "label": label}
+    body["files"] = None if files is None else plain_list(files)
     return Call("POST", f"/v1/skills/{part(name)}/versions", as_(m.Version), json=given(body))
 
 
@@ -101,6 +106,17 @@ def export_skill(name: str, *, label: str | None = None, version: int | None = N
     """Zip archive of the skill's folder, byte for byte as published."""
     params = {"label": label, "version": version}
     return Call("GET", f"/v1/skills/{part(name)}/export", as_bytes, params=params)
+
+
+def import_skills(content: bytes, *, label: str = "production", kind: str = "skill") -> Call[m.Imports]:
+    """Publish every skill folder of a zip; `results` says for each what became of it. Invalid where the zip is unsafe."""
+    params, headers = {"label": label, "kind": kind}, {"Content-Type": "application/zip"}
+    return Call("POST", "/v1/imports/zip", as_(m.Imports), params=params, content=content, headers=headers)
+
+
+def export_skills(names: Sequence[str] = (), *, label: str = "production") -> Call[bytes]:
+    """Zip archive of the folders of these skills, of all that are published where no name is given."""
+    return Call("GET", "/v1/exports/zip", as_bytes, params={"name": strings(names), "label": label})
 
 
 def events(*, after: int = 0, limit: int | None = None) -> Call[list[m.Event]]:

@@ -1,7 +1,21 @@
 """What goes in (`...In`, `SkillFile`, `TrialResult`) and what comes out, typed."""
 
 from skillhub_client.models.base import Answer, Input, Page
-from skillhub_client.models.catalog import Blame, Event, Label, Lineage, Parent, Sentence, Skill, SkillFile, UiSession, Version
+from skillhub_client.models.catalog import (
+    Blame,
+    Event,
+    Fault,
+    Imported,
+    Imports,
+    Label,
+    Lineage,
+    Parent,
+    Sentence,
+    Skill,
+    SkillFile,
+    UiSession,
+    Version,
+)
 from skillhub_client.models.episodes import (
     Context,
     ContextBatch,
@@ -49,11 +63,14 @@ __all__ = [
     "Event",
     "EvidenceIn",
     "ExposureIn",
+    "Fault",
     "Found",
     "Gate",
     "GateTrial",
     "Health",
     "Hit",
+    "Imported",
+    "Imports",
     "IngestResult",
     "Ingested",
     "Input",

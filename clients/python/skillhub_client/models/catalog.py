@@ -62,6 +62,29 @@ class Label(Answer):
     moved_at: datetime
 
 
+class Fault(Answer):
+    """Why something was refused; `errors` hold `path`, `message` and, where it is known, `line`."""
+
+    code: str
+    status: int
+    detail: str
+    errors: tuple[dict[str, Any], ...] = ()
+
+
+class Imported(Answer):
+    """What became of one skill folder; `number` is None where it was refused."""
+
+    folder: str
+    skill: str | None = None
+    number: int | None = None
+    version_id: str | None = None
+    error: Fault | None = None
+
+
+class Imports(Answer):
+    results: tuple[Imported, ...]
+
+
 class Lineage(Answer):
     """The DAG over versions, candidates, decisions, evidence and episodes of a skill."""
 
