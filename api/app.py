@@ -3,10 +3,11 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
-from api import problems
+from api import contract, conventions, problems
 from api.limits import BodyLimit
+from api.requests import RequestId
 from api.routes import (
     candidates,
     curation,
@@ -39,7 +40,10 @@ ROUTES = (
 def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAPI:
     """`announce(job_id)` tells the workers that a job waits."""
     description = "The memory that trains with your agents."
-    app = FastAPI(title="skillhub", version=__version__, description=description, lifespan=_run_reader)
+    app = FastAPI(
+        title="skillhub", version=__version__, description=description, lifespan=_run_reader,
+        generate_unique_id_function=contract.operation_id, docs_url=None, redoc_url=None,
+    )  # fmt: skip
     app.state.settings = settings
     app.state.announce = announce
     app.state.database = Database(settings.database_url)
@@ -47,10 +51,13 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     app.state.reader = Reader(app.state.database, encoder)
     app.state.searcher = Searcher(app.state.reader, wait_seconds=settings.search_wait_seconds)
     app.state.migrated = False
+    app.add_middleware(conventions.Representation)
     app.add_middleware(BodyLimit, most=settings.max_body_bytes)
+    app.add_middleware(RequestId)
     problems.install(app)
+    contract.install(app)
     for module in ROUTES:
-        app.include_router(module.router)
+        app.include_router(module.router, dependencies=[Depends(conventions.keep)])
     return app
 
 

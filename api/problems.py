@@ -9,11 +9,14 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 
+from api import requests
 from skillhub.errors import Invalid, SkillhubError, Unauthorized, Unavailable
 from skillhub.safety.text import storable
 
 log = logging.getLogger("skillhub.api")
 
+HTTP_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+"""Codes of what the web framework refuses before a route is found; any other is `http_error`."""
 _OWN_WORDS = {
     "string_pattern_mismatch": "a NUL character cannot be stored",  # the only pattern of `schemas.base`
     "string_unicode": "half a surrogate pair cannot be stored",
@@ -33,7 +36,8 @@ def install(app: FastAPI) -> None:
 
 def problem(*, status: int, code: str, detail: str, headers: dict[str, str] | None = None, **extra: object) -> JSONResponse:
     body = {"type": f"urn:skillhub:{code}", "title": code.replace("_", " "), "status": status, "code": code}
-    body["detail"] = detail
+    body |= {"detail": detail, "request_id": requests.current()}
+    headers = {requests.HEADER: requests.current()} | (headers or {})
     return JSONResponse(_sendable(body | extra), status_code=status, headers=headers, media_type="application/problem+json")
 
 
@@ -48,7 +52,7 @@ def _sendable(value: Any) -> Any:
 
 async def _skillhub_error(request: Request, error: SkillhubError) -> JSONResponse:
     headers: dict[str, str] = {}
-    if isinstance(error, Unavailable):
+    if error.retry_after_seconds is not None:
         headers["Retry-After"] = str(error.retry_after_seconds)
     if isinstance(error, Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"
@@ -71,7 +75,7 @@ def _said(fault: dict) -> str:
 
 
 async def _http_error(request: Request, error: HTTPException) -> JSONResponse:
-    code = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}.get(error.status_code, "http_error")
+    code = HTTP_CODES.get(error.status_code, "http_error")
     return problem(status=error.status_code, code=code, detail=str(error.detail), headers=dict(error.headers or {}))
 
 
