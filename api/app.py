@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import Depends, FastAPI
 
 from api import contract, conventions, problems
+from api.feed import Feed
 from api.limits import BodyLimit
 from api.requests import RequestId
 from api.routes import (
+    batches,
     candidates,
     curation,
     episodes,
@@ -28,11 +31,12 @@ from skillhub import __version__
 from skillhub.config import Settings
 from skillhub.retrieval import embed
 from skillhub.retrieval.reader import Reader
+from skillhub.services import log
 from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
-    health, skills, lineage, events, ui_sessions, web, episodes, search,
+    health, batches, skills, lineage, events, ui_sessions, web, episodes, search,
     suites, curation, candidates, gates, trials, jobs,
 )  # fmt: skip
 
@@ -50,6 +54,7 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     encoder = embed.shared(settings.embedding_model, settings.embedding_threads)
     app.state.reader = Reader(app.state.database, encoder)
     app.state.searcher = Searcher(app.state.reader, wait_seconds=settings.search_wait_seconds)
+    app.state.feed = Feed(partial(log.heads, app.state.database), most=settings.max_streams)
     app.state.migrated = False
     app.add_middleware(conventions.Representation)
     app.add_middleware(BodyLimit, most=settings.max_body_bytes)

@@ -1,4 +1,4 @@
-"""The OpenAPI document, completed from what the routes are: errors, headers, `fields` and examples, for present and future ones.
+"""The OpenAPI document, completed from what the routes are: errors, headers, `fields` and examples, of all there will be.
 
 Nothing here is written once more for each route, so nothing here can be forgotten or grow old.
 """
@@ -16,7 +16,8 @@ from skillhub.errors import SkillhubError
 Json = dict[str, Any]
 METHODS = ("get", "put", "post", "patch", "delete")
 PROBLEM = "application/problem+json"
-LIST_PARAMETERS = ("cursor", "limit")
+MAX_VALUE = 2000
+"""Characters of a value in a path or query."""
 
 
 def install(app: FastAPI) -> None:
@@ -55,12 +56,23 @@ def _complete(method: str, operation: Json, schemas: dict[str, Json]) -> None:
     if method == "get" and _answer(operation) is not None:
         parameters += [_fields_parameter(), _none_match_parameter()]
         operation["responses"]["304"] = {"description": "Not modified: `If-None-Match` names the answer."}
+    for parameter in parameters:
+        _bound(parameter)
     for status in statuses(method, operation):
         operation["responses"][str(status)] = {"$ref": f"#/components/responses/{by_status()[status].__name__}"}
     for response in operation["responses"].values():
         if "$ref" not in response:
             response.setdefault("headers", {})[requests.HEADER] = {"$ref": f"#/components/headers/{requests.HEADER}"}
     examples.add(operation, schemas)
+
+
+def _bound(parameter: Json) -> None:
+    """A text without a limit of its own gets the one that `conventions` keeps for all."""
+    for part in parameter["schema"].get("anyOf", [parameter["schema"]]):
+        if part.get("type") == "string" and not {"maxLength", "enum", "const", "format"} & part.keys():
+            part["maxLength"] = MAX_VALUE
+            if parameter["in"] == "path":
+                part.setdefault("minLength", 1)
 
 
 def statuses(method: str, operation: Json) -> list[int]:

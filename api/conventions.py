@@ -11,6 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import fields
+from api.contract import MAX_VALUE
 from skillhub.errors import Invalid
 from skillhub.hashing import sha256_bytes
 from skillhub.safety.text import storable
@@ -42,9 +43,15 @@ def _check_names(request: Request, known: set[str]) -> None:
 def _check_values(request: Request) -> None:
     given = [("query", *item) for item in request.query_params.multi_items()]
     given += [("path", name, str(value)) for name, value in request.path_params.items()]
-    wrong = [f"/{where}/{storable(name)}" for where, name, value in given if storable(value) != value]
+    wrong = [(f"/{where}/{storable(name)}", why) for where, name, value in given if (why := _fault(value))]
     if wrong:
-        raise Invalid.at([(path, "a NUL character or half a surrogate pair cannot be stored or looked up") for path in wrong])
+        raise Invalid.at(wrong)
+
+
+def _fault(value: str) -> str | None:
+    if storable(value) != value:
+        return "a NUL character or half a surrogate pair cannot be stored or looked up"
+    return f"longer than {MAX_VALUE} characters" if len(value) > MAX_VALUE else None
 
 
 class Representation:

@@ -11,7 +11,10 @@ Json = dict[str, Any]
 ULID = "01kd3g7n2m8r4t6v0x1y3z5a7b"
 SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 TIME = "2026-12-01T09:30:00Z"
-DOCUMENT = "---\nname: boil-water\ndescription: Boil water on a stove. Use it for tea.\n---\n# Steps\n\nFill the pot before you heat it.\n"
+DOCUMENT = (
+    "---\nname: boil-water\ndescription: Boil water on a stove. Use it for tea.\n---\n"
+    "# Steps\n\nFill the pot before you heat it.\n"
+)
 WORDS: Json = {
     "name": "boil-water", "skill": "boil-water", "skill_name": "boil-water", "skills": ["boil-water"], "kind": "skill",
     "document": DOCUMENT, "description": "Boil water on a stove. Use it for tea.", "label": "production",
@@ -20,7 +23,8 @@ WORDS: Json = {
     "operations": [{"op": "replace", "section": "steps", "text": "Fill the pot, then heat it.\n"}],
     "labels": {"latest": 1, "production": 1}, "suite": "kitchen", "suites": ["kitchen"], "slice": "boil", "slices": ["boil"],
     "target_slice": "boil", "protected_slices": ["boil"], "split": "dev", "spec": {"task": "boil", "variation": 7},
-    "key": "boil-7", "case_key": "boil-7", "environment": "kitchen", "task": "Make a cup of tea.", "tasks": ["Make a cup of tea."],
+    "key": "boil-7", "case_key": "boil-7", "environment": "kitchen", "task": "Make a cup of tea.",
+    "tasks": ["Make a cup of tea."],
     "query": "make tea", "observation": "You see a pot.", "action": "fill the pot", "policy": "small-model-3", "seed": 7,
     "score": 0.9, "success": True, "reward": 0.1, "rank": 1, "anchor": "steps", "claim": "Fill the pot before you heat it.",
     "text": "Fill the pot before you heat it.", "line": 7, "polarity": 1, "weight": 1.0, "proposer": "extract",
@@ -60,7 +64,7 @@ def made(schema: Json, schemas: dict[str, Json], *, name: str = "") -> Any:
             return _choice(schema[word], schemas, name=name)
     if "const" in schema or "enum" in schema:
         allowed = schema.get("enum", [schema.get("const")])
-        return schema["default"] if schema.get("default") in allowed else WORDS[name] if WORDS.get(name) in allowed else allowed[0]
+        return next((value for value in (schema.get("default"), WORDS.get(name)) if value in allowed), allowed[0])
     return _typed(schema, schemas, name=name)
 
 

@@ -53,6 +53,8 @@ def _item(schema: Schema, known: dict[str, Schema]) -> Schema:
 def _check(path: str, schema: Schema, known: dict[str, Schema]) -> None:
     objects = _objects(schema, known)
     for name in path.split("."):
+        if not name:
+            raise Invalid(f"{path!r} is not a path of fields", path="/query/fields")
         named = [each["properties"][name] for each in objects if name in each.get("properties", {})]
         if not named and not any(_is_free(each) for each in objects):
             there = sorted({field for each in objects for field in each.get("properties", {})})
@@ -63,7 +65,7 @@ def _check(path: str, schema: Schema, known: dict[str, Schema]) -> None:
 
 def _is_free(schema: Schema) -> bool:
     """Whether an object may have fields of any name, as a payload has."""
-    return "properties" not in schema and schema.get("additionalProperties", True) is not False and schema.get("type") == "object"
+    return "properties" not in schema and schema.get("additionalProperties", True) is not False
 
 
 def _objects(schema: Schema, known: dict[str, Schema]) -> list[Schema]:

@@ -80,7 +80,9 @@ def test_an_id_that_could_not_stand_in_a_log_is_replaced(stocked: TestClient, se
     assert answer.headers["X-Request-ID"].startswith("req_")
 
 
-BAD_TEXTS = ["a%00b", "%ED%A0%80", "x" * 3000, "a%2Fb", "boil%20", "%E2%80%8Bboil", "boil%E2%80%8B", "%F0%9F%8D%B5", "..%2F..", "%"]
+BAD_TEXTS = (
+    "a%00b", "%ED%A0%80", "x" * 3000, "a%2Fb", "boil%20", "%E2%80%8Bboil", "boil%E2%80%8B", "%F0%9F%8D%B5", "..%2F..", "%",
+)  # fmt: skip
 TAKING_NAMES = [
     "/v1/skills/{}", "/v1/skills/{}/versions", "/v1/skills/{}/versions/1", "/v1/skills/boil/labels/{}", "/v1/skills/{}/lineage",
     "/v1/skills/{}/export", "/v1/skills/boil/export?label={}", "/v1/jobs/{}", "/v1/episodes/{}", "/v1/candidates/{}",
@@ -90,10 +92,10 @@ TAKING_NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", BAD_TEXTS, ids=ascii)
-@pytest.mark.parametrize("path", TAKING_NAMES)
-def test_no_name_in_a_path_or_query_breaks_the_server(stocked: TestClient, path: str, text: str) -> None:
-    assert stocked.get(path.format(text)).status_code in (200, 401, 404, 422)
+def test_no_name_in_a_path_or_query_breaks_the_server(stocked: TestClient) -> None:
+    for path in TAKING_NAMES:
+        for text in BAD_TEXTS:
+            assert stocked.get(path.format(text)).status_code in (200, 401, 404, 422), path.format(text)
 
 
 @pytest.mark.parametrize("name", ["boil ", " boil", "boil\u200b", "b/oil", "b%2Foil", "boil\n", "\ufeffboil"])

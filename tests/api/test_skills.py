@@ -174,7 +174,10 @@ def test_events_tell_what_happened_in_order(api: TestClient) -> None:
     ]  # fmt: skip
     rest = api.get("/v1/events", params={"after": events[1]["seq"], "limit": 2}).json()
     assert [event["seq"] for event in rest["items"]] == [3, 4]
-    assert rest["next_cursor"] == "4"
+    more = api.get("/v1/events", params={"after": events[1]["seq"], "limit": 2, "cursor": rest["next_cursor"]}).json()
+    assert [event["seq"] for event in more["items"]] == [5]
+    down = api.get("/v1/events", params={"sort": "-seq", "kind": "label.moved"}).json()
+    assert [event["seq"] for event in down["items"]] == [5, 4]
 
 
 def test_lineage_and_blame_of_a_hand_written_skill_name_its_versions(api: TestClient) -> None:
