@@ -80,8 +80,8 @@ def _typed(schema: Json, schemas: dict[str, Json], *, name: str) -> Any:
         case "object":
             return _object(schema, schemas, name=name)
         case "array":
-            word = WORDS.get(name)
-            return word if isinstance(word, list) else [made(schema.get("items", {}), schemas, name=_singular(name))]
+            word, inner = WORDS.get(name), schema.get("items", {})
+            return word if isinstance(word, list) and "$ref" not in inner else [made(inner, schemas, name=_singular(name))]
         case "string":
             return _text(schema, name)
         case "integer" | "number" as kind:

@@ -22,6 +22,7 @@ from skillhub_client.errors import (
 from skillhub_client.models import (
     Blame,
     Candidate,
+    Case,
     CaseIn,
     Context,
     ContextBatch,
@@ -41,7 +42,9 @@ from skillhub_client.models import (
     IngestResult,
     Job,
     JobList,
+    KeptContext,
     Label,
+    LabelList,
     LeasedTrials,
     Lineage,
     Page,
@@ -51,6 +54,7 @@ from skillhub_client.models import (
     ShownDocument,
     Skill,
     SkillFile,
+    SkillList,
     StepIn,
     Suite,
     Trial,
@@ -59,6 +63,7 @@ from skillhub_client.models import (
     TrialResult,
     UiSession,
     Version,
+    VersionList,
 )
 from skillhub_client.paging import every, every_async
 from skillhub_client.transport import Retries
@@ -69,6 +74,7 @@ __all__ = [
     "BadAnswer",
     "Blame",
     "Candidate",
+    "Case",
     "CaseIn",
     "Client",
     "Conflict",
@@ -93,7 +99,9 @@ __all__ = [
     "Invalid",
     "Job",
     "JobList",
+    "KeptContext",
     "Label",
+    "LabelList",
     "LeasedTrials",
     "Lineage",
     "NotFound",
@@ -108,6 +116,7 @@ __all__ = [
     "ShownDocument",
     "Skill",
     "SkillFile",
+    "SkillList",
     "SkillhubError",
     "StepIn",
     "Suite",
@@ -121,6 +130,7 @@ __all__ = [
     "Unauthorized",
     "Unavailable",
     "Version",
+    "VersionList",
     "every",
     "every_async",
 ]

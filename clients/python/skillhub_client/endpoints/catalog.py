@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skillhub_client import models as m
-from skillhub_client.endpoints.bodies import as_, as_bytes, given, part, plain_list
+from skillhub_client.endpoints.bodies import as_, as_bytes, given, part, plain_list, strings
 from skillhub_client.transport import Call
 
 
@@ -68,6 +68,31 @@ def history(name: str, *, cursor: str | None = None, limit: int | None = None) -
 def get_label(name: str, label: str) -> Call[m.Label]:
     """Where a label points, with the revision that `move_label` asks for."""
     return Call("GET", _label_path(name, label), as_(m.Label))
+
+
+def list_labels(name: str, *, cursor: str | None = None, limit: int | None = None) -> Call[m.Page[m.Label]]:
+    """One page of the labels of a skill."""
+    return Call("GET", f"/v1/skills/{part(name)}/labels", as_(m.Page[m.Label]), params={"cursor": cursor, "limit": limit})
+
+
+def query_labels(skills: Sequence[str], *, label: str = "production") -> Call[list[m.Label]]:
+    """Where a label of many skills points, in one call; skills without it are left out."""
+    read = as_(m.LabelList)
+    body = {"skills": strings(skills), "label": label}
+    return Call("POST", "/v1/labels/query", lambda response: read(response).labels, json=body)
+
+
+def query_versions(ids: Sequence[str]) -> Call[list[m.Version]]:
+    """Versions by id, in one call; ids that are not known are left out."""
+    read = as_(m.VersionList)
+    return Call("POST", "/v1/versions/query", lambda response: read(response).versions, json={"ids": strings(ids)})
+
+
+def retire_many(names: Sequence[str], *, reason: str) -> Call[list[m.Skill]]:
+    """Take many skills out of service: all, or none where one is not there."""
+    read = as_(m.SkillList)
+    body = {"skills": strings(names), "reason": reason}
+    return Call("POST", "/v1/skills/retire", lambda response: read(response).skills, json=body)
 
 
 def move_label(name: str, label: str, number: int, *, revision: int | None = None) -> Call[m.Label]:

@@ -1,7 +1,21 @@
 """What goes in (`...In`, `SkillFile`, `TrialResult`) and what comes out, typed."""
 
 from skillhub_client.models.base import Answer, Input, Page
-from skillhub_client.models.catalog import Blame, Event, Label, Lineage, Parent, Sentence, Skill, SkillFile, UiSession, Version
+from skillhub_client.models.catalog import (
+    Blame,
+    Event,
+    Label,
+    LabelList,
+    Lineage,
+    Parent,
+    Sentence,
+    Skill,
+    SkillFile,
+    SkillList,
+    UiSession,
+    Version,
+    VersionList,
+)
 from skillhub_client.models.episodes import (
     Context,
     ContextBatch,
@@ -13,11 +27,13 @@ from skillhub_client.models.episodes import (
     Hit,
     Ingested,
     IngestResult,
+    KeptContext,
     SearchResult,
     StepIn,
 )
 from skillhub_client.models.gate import (
     Candidate,
+    Case,
     CaseIn,
     Decision,
     EvidenceIn,
@@ -39,6 +55,7 @@ __all__ = [
     "Answer",
     "Blame",
     "Candidate",
+    "Case",
     "CaseIn",
     "Context",
     "ContextBatch",
@@ -59,7 +76,9 @@ __all__ = [
     "Input",
     "Job",
     "JobList",
+    "KeptContext",
     "Label",
+    "LabelList",
     "LeasedTrials",
     "Lineage",
     "Page",
@@ -69,6 +88,7 @@ __all__ = [
     "ShownDocument",
     "Skill",
     "SkillFile",
+    "SkillList",
     "StepIn",
     "Suite",
     "Trial",
@@ -77,4 +97,5 @@ __all__ = [
     "TrialResult",
     "UiSession",
     "Version",
+    "VersionList",
 ]
