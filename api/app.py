@@ -14,6 +14,7 @@ from api.routes import (
     batches,
     candidates,
     curation,
+    docs,
     episodes,
     events,
     gates,
@@ -36,7 +37,7 @@ from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
-    health, batches, skills, lineage, events, ui_sessions, web, episodes, search,
+    health, docs, batches, skills, lineage, events, ui_sessions, web, episodes, search,
     suites, curation, candidates, gates, trials, jobs,
 )  # fmt: skip
 
