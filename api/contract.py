@@ -69,7 +69,8 @@ def _complete(method: str, operation: Json, schemas: dict[str, Json]) -> None:
 def _bound(parameter: Json) -> None:
     """A text without a limit of its own gets the one that `conventions` keeps for all."""
     for part in parameter["schema"].get("anyOf", [parameter["schema"]]):
-        if part.get("type") == "string" and not {"maxLength", "enum", "const", "format"} & part.keys():
+        bounded = parameter["in"] in ("path", "query") and part.get("type") == "string"
+        if bounded and not {"maxLength", "enum", "const", "format"} & part.keys():
             part["maxLength"] = MAX_VALUE
             if parameter["in"] == "path":
                 part.setdefault("minLength", 1)

@@ -78,6 +78,8 @@ def _said(fault: dict) -> str:
 
 
 async def _http_error(request: Request, error: HTTPException) -> JSONResponse:
+    if error.status_code == 400:  # what FastAPI says of a body that is not UTF-8
+        return await _skillhub_error(request, Invalid("the body is not JSON in UTF-8", path="/body"))
     code = HTTP_CODES.get(error.status_code, "http_error")
     return problem(status=error.status_code, code=code, detail=str(error.detail), headers=dict(error.headers or {}))
 
