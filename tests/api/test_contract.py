@@ -1,13 +1,17 @@
 """The OpenAPI document holds for every operation, those that are written later included."""
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from api import contract
+from api import contract, problems
 from api.app import create_app
 from skillhub.config import Settings
+from skillhub.errors import SkillhubError
 
 Json = dict[str, Any]
 APP = create_app(Settings(database_url="postgresql://nobody@localhost:1/none", secret="s"), announce=print)
@@ -79,3 +83,29 @@ def test_every_operation_has_a_name_of_its_own() -> None:
 
 def test_a_missing_description_is_noticed() -> None:
     assert not [path for path, method, operation in OPERATIONS if not operation.get("description")]
+
+
+def words_of_the_page() -> set[str]:
+    """What stands in backticks at the beginning of a table's row in docs/api.md."""
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    return set(re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE))
+
+
+def tree(error: type[SkillhubError]) -> Iterator[type[SkillhubError]]:
+    yield error
+    for below in error.__subclasses__():
+        yield from tree(below)
+
+
+def test_the_page_for_people_names_every_code() -> None:
+    codes = {error.code for error in tree(SkillhubError)} | set(problems.HTTP_CODES.values()) | {"http_error"}
+    assert {word for word in words_of_the_page() if not word.startswith("/")} == codes
+
+
+def test_the_page_for_people_names_every_list_with_what_it_offers() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `/")}
+    lists = {path: op for path, method, op in OPERATIONS if method == "get" and "sort" in query_names(op)}
+    assert rows.keys() == lists.keys()
+    for path, operation in lists.items():
+        assert all(f"`{name}`" in rows[path] for name in query_names(operation) - {"sort", "cursor", "limit", "fields"}), path

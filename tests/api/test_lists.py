@@ -95,7 +95,8 @@ def cursor_of(*parts: Any) -> str:
 
 NONSENSE = ["x", "", "!", "W10", "é", cursor_of("/v1/skills", "name"), cursor_of("/v1/skills", "name", 3),
      cursor_of("/v1/skills", "name", "a", "b"), cursor_of("/v1/skills", "name", None), cursor_of("/v1/skills", "name", "\0"),
-     cursor_of("/v1/skills", "name", "\ud800"), cursor_of("/v1/skills", "name", {}), cursor_of("/v1/skills", "name", True)]  # fmt: skip
+     cursor_of("/v1/skills", "name", "\ud800"), cursor_of("/v1/skills", "name", {}),
+     cursor_of("/v1/skills", "name", True)]  # fmt: skip
 
 
 def test_nonsense_is_no_cursor(stocked: TestClient) -> None:

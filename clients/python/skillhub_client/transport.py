@@ -1,7 +1,8 @@
 """Calls over one httpx transport, with retries. What is sent and how the answer is read comes from `endpoints`.
 
-A call is tried again when no connection was made or it was cut, on 429, 502 and 503, and while its first try is still at
-work. A repeated POST is safe because it carries the same `Idempotency-Key` every time. A call whose answer timed out is not repeated: the server is busy.
+A call is tried again when no connection was made or it was cut, on 429, 502 and 503, and while its first try is still at work.
+A repeated POST is safe because it carries the same `Idempotency-Key` every time. A call whose answer timed out is not repeated:
+the server is busy.
 """
 
 import random
