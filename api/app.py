@@ -2,14 +2,19 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
-from api import problems
+from api import contract, conventions, problems
+from api.feed import Feed
 from api.limits import BodyLimit
+from api.requests import RequestId
 from api.routes import (
+    batches,
     candidates,
     curation,
+    docs,
     episodes,
     events,
     gates,
@@ -28,11 +33,12 @@ from skillhub import __version__
 from skillhub.config import Settings
 from skillhub.retrieval import embed
 from skillhub.retrieval.reader import Reader
+from skillhub.services import log
 from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
-    health, skills, transfer, lineage, events, ui_sessions, web, episodes, search,
+    health, docs, batches, skills, transfer, lineage, events, ui_sessions, web, episodes, search,
     suites, curation, candidates, gates, trials, jobs,
 )  # fmt: skip
 
@@ -40,18 +46,25 @@ ROUTES = (
 def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAPI:
     """`announce(job_id)` tells the workers that a job waits."""
     description = "The memory that trains with your agents."
-    app = FastAPI(title="skillhub", version=__version__, description=description, lifespan=_run_reader)
+    app = FastAPI(
+        title="skillhub", version=__version__, description=description, lifespan=_run_reader,
+        generate_unique_id_function=contract.operation_id, docs_url=None, redoc_url=None,
+    )  # fmt: skip
     app.state.settings = settings
     app.state.announce = announce
     app.state.database = Database(settings.database_url)
     encoder = embed.shared(settings.embedding_model, settings.embedding_threads)
     app.state.reader = Reader(app.state.database, encoder)
     app.state.searcher = Searcher(app.state.reader, wait_seconds=settings.search_wait_seconds)
+    app.state.feed = Feed(partial(log.heads, app.state.database), most=settings.max_streams)
     app.state.migrated = False
+    app.add_middleware(conventions.Representation)
     app.add_middleware(BodyLimit, most=settings.max_body_bytes)
+    app.add_middleware(RequestId)
     problems.install(app)
+    contract.install(app)
     for module in ROUTES:
-        app.include_router(module.router)
+        app.include_router(module.router, dependencies=[Depends(conventions.keep)])
     return app
 
 

@@ -1,19 +1,28 @@
-"""The one way to page: a cursor that holds the sort key of the last row, opaque to the caller."""
+"""The one way to page: a cursor that holds list, order and sort key of the last row, opaque to the caller.
+
+`PageDep` is for a list with one order; `sorted_by(orders, default=...)` makes the dependency of a list that offers several.
+"""
 
 import base64
 import binascii
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Generic, TypeVar
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from fastapi import Depends, Query
-from pydantic import BaseModel
+from fastapi import Depends, Query, Request
+from pydantic import AwareDatetime, BaseModel
 
 from skillhub.errors import Invalid
+from skillhub.safety.text import storable
+from skillhub.store.keyset import Key, Orders, Start
 
 Item = TypeVar("Item")
 Row = TypeVar("Row")
 MAX_LIMIT = 200
+MAX_CURSOR = 2000
+MAX_INTEGER = 2**63 - 1
 
 
 class Page(BaseModel, Generic[Item]):
@@ -27,9 +36,19 @@ class Page(BaseModel, Generic[Item]):
 class PageQuery:
     """What the caller asked for."""
 
-    after: str | None
-    """Sort key of the last row of the page before; None for the first page."""
+    place: str
+    """The list: a cursor is good only where it was given."""
     limit: int
+    sort: str = ""
+    columns: tuple[str, ...] = ()
+    """What makes the order, where the list offers several."""
+    key: Key | None = None
+    """Sort key of the last row of the page before; None for the first page."""
+
+    @property
+    def after(self) -> str | None:
+        """`key` where it is one text."""
+        return None if self.key is None else str(self.key[0])
 
     @property
     def fetch(self) -> int:
@@ -37,44 +56,83 @@ class PageQuery:
         return self.limit + 1
 
     @property
-    def after_number(self) -> int | None:
-        """`after` where the sort key is a number."""
-        if self.after is None:
-            return None
-        if not self.after.isascii() or not self.after.isdigit() or len(self.after) > 18:
-            raise _bad_cursor()
-        return int(self.after)
+    def start(self) -> Start:
+        """The same for `store.keyset`."""
+        return Start(self.sort, self.key, self.fetch)
 
-    def page(self, rows: Sequence[Row], *, key: Callable[[Row], object], item: Callable[[Row], Item]) -> Page[Item]:
-        """`rows` were read with `fetch`; `key(row)` is its sort key, `item(row)` what the caller sees of it."""
+    def page(
+        self, rows: Sequence[Row], *, item: Callable[[Row], Item], key: Callable[[Row], object] | None = None,
+        row: Callable[[Row], Any] = lambda row: row,
+    ) -> Page[Item]:  # fmt: skip
+        """`rows` were read with `fetch`; `item(row)` is what the caller sees of one. Its sort key is `key(row)`, else
+        it is read from `row(row)`, the table's."""
         shown = rows[: self.limit]
-        more = len(rows) > self.limit
-        return Page(items=[item(row) for row in shown], next_cursor=_encode(str(key(shown[-1]))) if more else None)
+        if len(rows) <= self.limit:
+            return Page(items=[item(each) for each in shown], next_cursor=None)
+        last = (key(shown[-1]),) if key else tuple(getattr(row(shown[-1]), name) for name in self.columns)
+        return Page(items=[item(each) for each in shown], next_cursor=self._encode(last))
+
+    def _encode(self, key: tuple[object, ...]) -> str:
+        text = json.dumps([self.place, self.sort, *key], separators=(",", ":"))
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def get_page_query(
-    cursor: Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before")] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 50,
-) -> PageQuery:
-    return PageQuery(after=_decode(cursor) if cursor else None, limit=limit)
+Cursor = Annotated[str | None, Query(max_length=MAX_CURSOR, description="`next_cursor` of the page before")]
+Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Most items of a page")]
+
+
+def get_page_query(request: Request, cursor: Cursor = None, limit: Limit = 50) -> PageQuery:
+    return PageQuery(request.url.path, limit, key=_decode(cursor, place=request.url.path, sort=""))
 
 
 PageDep = Annotated[PageQuery, Depends(get_page_query)]
 
 
-def _encode(key: str) -> str:
-    return base64.urlsafe_b64encode(key.encode()).decode().rstrip("=")
+def sorted_by(orders: Orders, *, default: str) -> Any:
+    """The dependency of a list that can be sorted by each of `orders`, up or (with `-`) down."""
+    sorts = tuple(sign + name for name in orders for sign in ("", "-"))
+    Sort = Annotated[Literal[sorts], Query(description="Order; `-` means downwards")]
+
+    def get(request: Request, sort: Sort = default, cursor: Cursor = None, limit: Limit = 50) -> PageQuery:
+        columns = orders[sort.removeprefix("-")]
+        return PageQuery(request.url.path, limit, sort, columns, _decode(cursor, place=request.url.path, sort=sort))
+
+    return Depends(get)
 
 
-def _decode(cursor: str) -> str:
+Created = dict[str, datetime | None]
+Time = Annotated[AwareDatetime | None, Query(description="A time with its zone; the bound itself is left out")]
+
+
+def get_created(created_after: Time = None, created_before: Time = None) -> Created:
+    """Bounds in time, for lists of things that are made and kept."""
+    return {"created_after": created_after, "created_before": created_before}
+
+
+CreatedDep = Annotated[Created, Depends(get_created)]
+
+
+def _decode(cursor: str | None, *, place: str, sort: str) -> Key | None:
+    """The key in a cursor that this list gave in this order."""
+    if cursor is None:
+        return None
     try:
-        key = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-    except (binascii.Error, UnicodeError, ValueError) as error:
-        raise _bad_cursor() from error
-    if "\0" in key:
-        raise _bad_cursor()
-    return key
+        found = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        there, order, *key = found
+    except (binascii.Error, UnicodeError, ValueError, TypeError, RecursionError) as error:
+        raise _bad_cursor("is not one of ours") from error
+    if not key or not all(_is_key(part) for part in key):
+        raise _bad_cursor("is not one of ours")
+    if (there, order) != (place, sort):
+        raise _bad_cursor("was given by another list, or in another order")
+    return tuple(key)
 
 
-def _bad_cursor() -> Invalid:
-    return Invalid("this is not a cursor of ours", path="/query/cursor")
+def _is_key(part: object) -> bool:
+    if isinstance(part, str):
+        return storable(part) == part
+    return type(part) in (int, float) and abs(part) <= MAX_INTEGER
+
+
+def _bad_cursor(why: str) -> Invalid:
+    return Invalid(f"this cursor {why}", path="/query/cursor")

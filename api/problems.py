@@ -9,13 +9,17 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 
+from api import requests
+from api.schemas.base import NAME_PATTERN
 from skillhub.errors import Invalid, SkillhubError, Unauthorized, Unavailable
 from skillhub.safety.text import storable
 
 log = logging.getLogger("skillhub.api")
 
+HTTP_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+"""Codes of what the web framework refuses before a route is found; any other is `http_error`."""
 _OWN_WORDS = {
-    "string_pattern_mismatch": "a NUL character cannot be stored",  # the only pattern of `schemas.base`
+    "string_pattern_mismatch": "a NUL character cannot be stored",  # the pattern of `Text`
     "string_unicode": "half a surrogate pair cannot be stored",
 }
 
@@ -33,7 +37,8 @@ def install(app: FastAPI) -> None:
 
 def problem(*, status: int, code: str, detail: str, headers: dict[str, str] | None = None, **extra: object) -> JSONResponse:
     body = {"type": f"urn:skillhub:{code}", "title": code.replace("_", " "), "status": status, "code": code}
-    body["detail"] = detail
+    body |= {"detail": detail, "request_id": requests.current()}
+    headers = {requests.HEADER: requests.current()} | (headers or {})
     return JSONResponse(_sendable(body | extra), status_code=status, headers=headers, media_type="application/problem+json")
 
 
@@ -48,7 +53,7 @@ def _sendable(value: Any) -> Any:
 
 async def _skillhub_error(request: Request, error: SkillhubError) -> JSONResponse:
     headers: dict[str, str] = {}
-    if isinstance(error, Unavailable):
+    if error.retry_after_seconds is not None:
         headers["Retry-After"] = str(error.retry_after_seconds)
     if isinstance(error, Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"
@@ -67,11 +72,15 @@ def invalid(error: RequestValidationError) -> Invalid:
 
 
 def _said(fault: dict) -> str:
+    if fault.get("ctx", {}).get("pattern") == NAME_PATTERN:
+        return "a name has no white space at its ends, and a NUL or another invisible character cannot be stored in it"
     return _OWN_WORDS.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
 
 
 async def _http_error(request: Request, error: HTTPException) -> JSONResponse:
-    code = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}.get(error.status_code, "http_error")
+    if error.status_code == 400:  # what FastAPI says of a body that is not UTF-8
+        return await _skillhub_error(request, Invalid("the body is not JSON in UTF-8", path="/body"))
+    code = HTTP_CODES.get(error.status_code, "http_error")
     return problem(status=error.status_code, code=code, detail=str(error.detail), headers=dict(error.headers or {}))
 
 

@@ -29,5 +29,7 @@ class Settings(BaseSettings):
     """Pause between two rounds of the sweeper."""
     max_body_bytes: int = 64 * 1024 * 1024
     """Larger requests are refused before they are read."""
+    max_streams: int = 200
+    """Change feeds one API process keeps open."""
     search_wait_seconds: float = 5.0
     """Longest wait of a search for `min_seq`."""

@@ -3,11 +3,13 @@
 SkillhubError
 ├── NotFound            404
 ├── Conflict            409
+│   └── InFlight        409  (carries `retry_after_seconds`)
 ├── PreconditionFailed  412
 ├── Invalid             422  (carries `errors`: [{path, message}])
 ├── Unauthorized        401
 ├── Forbidden           403
 ├── TooLarge            413
+├── RateLimited         429  (carries `retry_after_seconds`)
 └── Unavailable         503  (carries `retry_after_seconds`)
 """
 
@@ -17,6 +19,8 @@ class SkillhubError(Exception):
 
     code = "internal"
     status = 500
+    retry_after_seconds: int | None = None
+    """Where the same request may do better after a while."""
 
     def __init__(self, detail: str | None = None, *, code: str | None = None) -> None:
         super().__init__(detail or type(self).__doc__)
@@ -38,6 +42,13 @@ class Conflict(SkillhubError):
     status = 409
 
 
+class InFlight(Conflict):
+    """The first request under this Idempotency-Key is not done yet."""
+
+    code = "in_flight"
+    retry_after_seconds = 1
+
+
 class PreconditionFailed(SkillhubError):
     """The thing changed since you read it."""
 
@@ -54,6 +65,12 @@ class Invalid(SkillhubError):
     def __init__(self, detail: str | None = None, *, path: str = "", errors: list[dict] | None = None) -> None:
         super().__init__(detail)
         self.errors = errors or [{"path": path, "message": self.detail}]
+
+    @classmethod
+    def at(cls, faults: list[tuple[str, str]]) -> "Invalid":
+        """Several faults, each `(path, message)`; the first is the detail."""
+        errors = [{"path": path, "message": message} for path, message in faults]
+        return cls(f"{errors[0]['path']}: {errors[0]['message']}", errors=errors)
 
 
 class Unauthorized(SkillhubError):
@@ -75,6 +92,17 @@ class TooLarge(SkillhubError):
 
     code = "too_large"
     status = 413
+
+
+class RateLimited(SkillhubError):
+    """Too many requests; slow down."""
+
+    code = "rate_limited"
+    status = 429
+
+    def __init__(self, detail: str | None = None, *, retry_after_seconds: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class Unavailable(SkillhubError):

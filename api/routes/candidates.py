@@ -1,14 +1,20 @@
 """Candidates: proposed versions."""
 
+from typing import Annotated
+
 from fastapi import APIRouter
 
 from api.deps import ScopeDep
 from api.idempotency import OnceDep
-from api.pages import Page, PageDep
+from api.pages import CreatedDep, Page, PageQuery, sorted_by
+from api.schemas.base import Word
 from api.schemas.candidates import CandidateIn, CandidateOut, CandidateState
 from api.schemas.gates import GateIn, GateOut
+from api.schemas.skills import Kind
 from skillhub.services import candidates, gates
+from skillhub.store import candidates as rows
 
+CandidatePage = Annotated[PageQuery, sorted_by(rows.ORDERS, default="-created_at")]
 router = APIRouter(prefix="/v1/candidates", tags=["candidates"])
 
 
@@ -20,11 +26,13 @@ def propose(body: CandidateIn, once: OnceDep) -> CandidateOut:
 
 @router.get("")
 def list_candidates(
-    scope: ScopeDep, page: PageDep, state: CandidateState | None = None, slice: str | None = None
-) -> Page[CandidateOut]:
+    scope: ScopeDep, page: CandidatePage, created: CreatedDep, state: CandidateState | None = None, slice: Word | None = None,
+    skill: Word | None = None, kind: Kind | None = None, proposer: Word | None = None,
+) -> Page[CandidateOut]:  # fmt: skip
     """Candidates, newest first."""
-    rows = candidates.page(scope, state=state, slice=slice, before=page.after, limit=page.fetch)
-    return page.page(rows, key=lambda view: view.candidate.id, item=CandidateOut.of)
+    filters = {"state": state, "target_slice": slice, "skill_name": skill, "kind": kind, "proposer": proposer}
+    found = candidates.page(scope, page.start, **filters, **created)
+    return page.page(found, row=lambda view: view.candidate, item=CandidateOut.of)
 
 
 @router.get("/{candidate_id}")

@@ -1,18 +1,35 @@
 """Taking in and reading episodes."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from api.deps import ScopeDep
 from api.idempotency import OnceDep
-from api.pages import Page, PageDep
+from api.pages import CreatedDep, Page, PageQuery, sorted_by
+from api.schemas.base import Word
 from api.schemas.episodes import EpisodeBatchIn, EpisodeBatchOut, EpisodeDetailOut, EpisodeOut, IngestedOut
 from skillhub.services import episodes
 from skillhub.services.scope import Scope
+from skillhub.store import episodes as rows
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"])
-Filter = Annotated[str | None, Query(max_length=200)]
+EpisodePage = Annotated[PageQuery, sorted_by(rows.ORDERS, default="-created_at")]
+
+
+@dataclass(frozen=True)
+class EpisodeFilters:
+    """What a list of episodes may be narrowed to."""
+
+    slice: Word | None = None
+    split: Word | None = None
+    environment: Word | None = None
+    policy: Word | None = None
+    success: bool | None = None
+    min_score: Annotated[float | None, Query(ge=0, le=1)] = None
+    context_id: Word | None = None
+    trial_id: Word | None = None
 
 
 @router.post("/batch")
@@ -28,10 +45,11 @@ def ingest_episodes(body: EpisodeBatchIn, once: OnceDep) -> EpisodeBatchOut:
 
 
 @router.get("")
-def list_episodes(scope: ScopeDep, query: PageDep, slice: Filter = None, split: Filter = None) -> Page[EpisodeOut]:
+def list_episodes(
+    scope: ScopeDep, page: EpisodePage, created: CreatedDep, filters: Annotated[EpisodeFilters, Depends()]
+) -> Page[EpisodeOut]:
     """Episodes without their steps, newest first."""
-    rows = episodes.page(scope, slice=slice, split=split, before=query.after, limit=query.fetch)
-    return query.page(rows, key=lambda row: row.id, item=EpisodeOut.of)
+    return page.page(episodes.page(scope, page.start, **vars(filters), **created), item=EpisodeOut.of)
 
 
 @router.get("/{episode_id}")

@@ -7,12 +7,15 @@ from fastapi import APIRouter, Depends, Request
 
 from api.deps import ScopeDep
 from api.idempotency import OnceDep
+from api.pages import CreatedDep, Page, PageQuery, sorted_by
+from api.schemas.base import Word
 from api.schemas.search import (
     ContextOut,
     ContextsIn,
     ContextsOut,
     EntryOut,
     HitOut,
+    KeptContextOut,
     OmittedOut,
     PartsOut,
     SearchIn,
@@ -22,6 +25,7 @@ from skillhub.services import contexts
 from skillhub.services.contexts import Batch
 from skillhub.services.scope import Scope
 from skillhub.services.search import Hit, Searcher
+from skillhub.store import contexts as rows
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
@@ -30,6 +34,7 @@ def get_searcher(request: Request) -> Searcher:
     return request.app.state.searcher
 
 
+ContextPage = Annotated[PageQuery, sorted_by(rows.ORDERS, default="-created_at")]
 SearcherDep = Annotated[Searcher, Depends(get_searcher)]
 
 
@@ -59,6 +64,20 @@ def create_contexts(body: ContextsIn, searcher: SearcherDep, once: OnceDep) -> C
         return _contexts(batch, contexts.record(scope, batch))
 
     return once(ContextsOut, record)
+
+
+@router.get("/contexts")
+def list_contexts(
+    scope: ScopeDep, page: ContextPage, created: CreatedDep, label: Word | None = None
+) -> Page[KeptContextOut]:
+    """Contexts as they were shown, newest first."""
+    return page.page(contexts.page(scope, page.start, label=label, **created), item=KeptContextOut.of)
+
+
+@router.get("/contexts/{context_id}")
+def get_context(context_id: str, scope: ScopeDep) -> KeptContextOut:
+    """What a policy was shown for a task."""
+    return KeptContextOut.of(contexts.get(scope, context_id))
 
 
 def _hit(hit: Hit, *, explain: bool) -> HitOut:

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Header, Path, Query, Response
 
 from api.deps import ScopeDep
 from api.idempotency import OnceDep
-from api.pages import Page, PageDep
+from api.pages import CreatedDep, Page, PageQuery, sorted_by
+from api.schemas.base import Word
 from api.schemas.skills import (
     MAX_NUMBER,
     Kind,
@@ -24,9 +25,15 @@ from skillhub.errors import PreconditionFailed
 from skillhub.models import Label, Version
 from skillhub.services import imports, labels, skills, versions
 from skillhub.services.labels import PRODUCTION
+from skillhub.store import labels as label_rows
+from skillhub.store import skills as skill_rows
+from skillhub.store import versions as version_rows
 
 router = APIRouter(prefix="/v1/skills", tags=["skills"])
 
+SkillPage = Annotated[PageQuery, sorted_by(skill_rows.ORDERS, default="name")]
+VersionPage = Annotated[PageQuery, sorted_by(version_rows.ORDERS, default="-number")]
+LabelPage = Annotated[PageQuery, sorted_by(label_rows.ORDERS, default="name")]
 NumberPath = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
 
 
@@ -39,11 +46,12 @@ def create_skill(body: SkillIn, once: OnceDep) -> SkillOut:
 
 @router.get("")
 def list_skills(
-    scope: ScopeDep, page: PageDep, kind: Kind | None = None, state: Literal["published", "retired"] | None = None
-) -> Page[SkillOut]:
-    """Skills by name."""
-    rows = skills.page(scope, kind=kind, state=state, after=page.after, limit=page.fetch)
-    return page.page(rows, key=lambda view: view.skill.name, item=SkillOut.of)
+    scope: ScopeDep, page: SkillPage, created: CreatedDep, kind: Kind | None = None,
+    state: Literal["published", "retired"] | None = None, label: Word | None = None, prefix: Word | None = None,
+) -> Page[SkillOut]:  # fmt: skip
+    """Skills by name; `label` keeps those that have it, `prefix` those whose name begins so."""
+    found = skills.page(scope, page.start, kind=kind, state=state, label=label, prefix=prefix, **created)
+    return page.page(found, row=lambda view: view.skill, item=SkillOut.of)
 
 
 @router.get("/{name}")
@@ -60,16 +68,25 @@ def publish_version(name: str, body: VersionIn, once: OnceDep) -> VersionOut:
 
 
 @router.get("/{name}/versions")
-def list_versions(name: str, scope: ScopeDep, page: PageDep) -> Page[VersionOut]:
+def list_versions(
+    name: str, scope: ScopeDep, page: VersionPage, created: CreatedDep, created_by: Word | None = None
+) -> Page[VersionOut]:
     """The history of a skill, newest first."""
-    rows = versions.history(scope, name=name, before=page.after_number, limit=page.fetch)
-    return page.page(rows, key=lambda view: view.version.number, item=VersionOut.of)
+    found = versions.history(scope, page.start, name=name, created_by=created_by, **created)
+    return page.page(found, row=lambda view: view.version, item=VersionOut.of)
 
 
 @router.get("/{name}/versions/{number}")
 def get_version(name: str, number: NumberPath, scope: ScopeDep) -> VersionOut:
     """One version; it never changes."""
     return VersionOut.of(versions.get(scope, name=name, number=number))
+
+
+@router.get("/{name}/labels")
+def list_labels(name: str, scope: ScopeDep, page: LabelPage) -> Page[LabelOut]:
+    """The labels of a skill by name."""
+    found = labels.page(scope, page.start, name=name)
+    return page.page(found, row=lambda pair: pair[0], item=lambda pair: LabelOut.of(name, *pair))
 
 
 @router.get("/{name}/labels/{label}")
@@ -116,8 +133,7 @@ def export(
 
 def _label(name: str, label: Label, version: Version, response: Response) -> LabelOut:
     response.headers["ETag"] = f'"{label.revision}"'
-    facts = label.model_dump(include={"version_id", "revision", "moved_at"})
-    return LabelOut(skill=name, label=label.name, number=version.number, **facts)
+    return LabelOut.of(name, label, version)
 
 
 def _revision(if_match: str | None) -> int | None:

@@ -9,7 +9,8 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Resp
 from fastapi.routing import APIRoute
 
 from api import problems
-from api.pages import PageDep
+from api.routes.candidates import CandidatePage
+from api.routes.skills import SkillPage
 from api.schemas.skills import MAX_NUMBER, Kind
 from api.web import render
 from skillhub import documents
@@ -90,10 +91,9 @@ def style() -> FileResponse:
 
 
 @router.get("/ui/skills")
-def show_skills(viewer: ViewerDep, page: PageDep, kind: Kind | None = None) -> HTMLResponse:
+def show_skills(viewer: ViewerDep, page: SkillPage, kind: Kind | None = None) -> HTMLResponse:
     """All skills, by name."""
-    rows = skills.page(viewer, kind=kind, state=None, after=page.after, limit=page.fetch)
-    shown = page.page(rows, key=lambda view: view.skill.name, item=lambda view: view)
+    shown = page.page(skills.page(viewer, page.start, kind=kind), row=lambda view: view.skill, item=lambda view: view)
     return html("skills.html", skills=shown.items, next_cursor=shown.next_cursor, kind=kind)
 
 
@@ -107,10 +107,9 @@ def show_skill(name: str, viewer: ViewerDep, version: Annotated[int | None, Quer
 
 
 @router.get("/ui/candidates")
-def show_candidates(viewer: ViewerDep, page: PageDep) -> HTMLResponse:
+def show_candidates(viewer: ViewerDep, page: CandidatePage) -> HTMLResponse:
     """All candidates, newest first: also those that were never published."""
-    rows = candidates.page(viewer, state=None, slice=None, before=page.after, limit=page.fetch)
-    shown = page.page(rows, key=lambda view: view.candidate.id, item=lambda view: view)
+    shown = page.page(candidates.page(viewer, page.start), row=lambda view: view.candidate, item=lambda view: view)
     return html("candidates.html", candidates=shown.items, next_cursor=shown.next_cursor)
 
 

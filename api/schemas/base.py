@@ -26,7 +26,14 @@ class Body(BaseModel):
 
 Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 """Half a surrogate pair is refused by any pattern."""
-Name = Annotated[Text, Field(min_length=1, max_length=200)]
+_INVISIBLE = r"\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff"
+_EDGE = rf"[^\s{_INVISIBLE}]"
+NAME_PATTERN = rf"^{_EDGE}([^{_INVISIBLE}]*{_EDGE})?$"
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=NAME_PATTERN)]
+"""What people tell things apart by: it looks the same wherever it is the same, so no white space at its ends and nothing
+invisible."""
+Word = Annotated[str, Field(max_length=200)]
+"""A value that a list is narrowed to."""
 Mended = Annotated[str, BeforeValidator(lambda value: storable(value) if isinstance(value, str) else value)]
 """What an environment said: tool output holds such characters now and then, and nobody can ask it to say it again."""
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from api.schemas.base import Body, Json, Name
 from api.schemas.candidates import DecisionOut
-from skillhub.models import Case, Trial
+from skillhub.models import Case, Gate, Trial
 from skillhub.services.gates import GateInput, GateView
 
 MAX_SLICES = 50
@@ -49,7 +49,9 @@ class GateTrialOut(BaseModel):
         return cls(**trial.model_dump(exclude=hidden), case_key=case.key, slice=case.slice)
 
 
-class GateOut(BaseModel):
+class RegisteredGateOut(BaseModel):
+    """What was registered before the first trial."""
+
     id: str
     candidate_id: str
     suite_id: str
@@ -65,18 +67,28 @@ class GateOut(BaseModel):
     companions: list[str]
     candidate_sha256: str
     suite_sha256: str
+    created_at: datetime
+
+    @classmethod
+    def facts(cls, gate: Gate) -> dict[str, Any]:
+        return gate.model_dump(exclude={"workspace_id", "plan"}) | {"split": gate.plan["split"]}
+
+    @classmethod
+    def of_row(cls, gate: Gate) -> "RegisteredGateOut":
+        return cls(**cls.facts(gate))
+
+
+class GateOut(RegisteredGateOut):
     numbers: dict[str, Any]
     reason: str
     """Where the test stands, in one sentence."""
     trials: list[GateTrialOut]
     decision: DecisionOut | None
-    created_at: datetime
 
     @classmethod
     def of(cls, view: GateView) -> "GateOut":
         return cls(
-            **view.gate.model_dump(exclude={"workspace_id", "plan"}),
-            split=view.gate.plan["split"],
+            **cls.facts(view.gate),
             numbers=view.verdict.numbers,
             reason=view.verdict.reason,
             trials=[GateTrialOut.of(trial, case) for trial, case in view.trials],

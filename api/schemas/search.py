@@ -1,11 +1,13 @@
 """Bodies of the search and context routes."""
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field
 
 from api.schemas.base import Body, Text
 from api.schemas.skills import Kind
+from skillhub.models import Context
 from skillhub.services.labels import PRODUCTION
 
 MAX_QUERY = 20_000
@@ -90,6 +92,34 @@ class ContextOut(BaseModel):
     entries: list[EntryOut]
     tokens: int = Field(description="Estimated cost of the text, at most the budget")
     omitted: list[OmittedOut]
+
+
+class ShownEntryOut(BaseModel):
+    """A version that was shown."""
+
+    version_id: str
+    skill: str
+    number: int
+    rank: int
+    score: float
+
+
+class KeptContextOut(BaseModel):
+    """A context as it was shown."""
+
+    id: str
+    task: str
+    label: str
+    token_budget: int
+    entries: list[ShownEntryOut]
+    text: str
+    text_sha256: str
+    seq: int = Field(description="Event the index had reached")
+    created_at: datetime
+
+    @classmethod
+    def of(cls, context: Context) -> "KeptContextOut":
+        return cls.model_validate(context.model_dump())
 
 
 class ContextsOut(BaseModel):

@@ -12,6 +12,7 @@ from skillhub.documents.archive import MAX_FILE_BYTES, MAX_FILES, MAX_PATH_CHARA
 from skillhub.documents.edits import MAX_OPERATIONS
 from skillhub.documents.skillmd import MAX_DOCUMENT_BYTES
 from skillhub.errors import Invalid
+from skillhub.models import Label, Version
 from skillhub.services.labels import PRODUCTION
 from skillhub.services.skills import SkillView, VersionView
 
@@ -129,6 +130,11 @@ class LabelOut(BaseModel):
     version_id: str
     revision: int
     moved_at: datetime
+
+    @classmethod
+    def of(cls, skill: str, label: Label, version: Version) -> "LabelOut":
+        facts = label.model_dump(include={"version_id", "revision", "moved_at"})
+        return cls(skill=skill, label=label.name, number=version.number, **facts)
 
 
 class LineageOut(BaseModel):

@@ -3,12 +3,14 @@
 from datetime import datetime
 from typing import Any
 
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field, Index, SQLModel
 
 from skillhub.models.base import json_field, time_field, workspace_field
 
 
 class Candidate(SQLModel, table=True):
+    __table_args__ = (Index("ix_candidate_listed", "workspace_id", "id"),)
+
     id: str = Field(primary_key=True)
     workspace_id: str = workspace_field()
     skill_name: str = Field(index=True)

@@ -5,12 +5,14 @@ from typing import Any
 
 from pgvector.sqlalchemy import Vector
 from sqlalchemy import BigInteger
-from sqlmodel import Column, Field, SQLModel
+from sqlmodel import Column, Field, Index, SQLModel
 
 from skillhub.models.base import json_field, time_field, workspace_field
 
 
 class Context(SQLModel, table=True):
+    __table_args__ = (Index("ix_context_listed", "workspace_id", "id"),)
+
     id: str = Field(primary_key=True)
     workspace_id: str = workspace_field()
     task: str

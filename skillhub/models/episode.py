@@ -4,13 +4,17 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger
-from sqlmodel import Field, SQLModel, UniqueConstraint
+from sqlmodel import Field, Index, SQLModel, UniqueConstraint
 
 from skillhub.models.base import json_field, time_field, workspace_field
 
 
 class Episode(SQLModel, table=True):
-    __table_args__ = (UniqueConstraint("workspace_id", "key"),)
+    __table_args__ = (
+        UniqueConstraint("workspace_id", "key"),
+        Index("ix_episode_listed", "workspace_id", "id"),
+        Index("ix_episode_by_score", "workspace_id", "score", "id"),
+    )
 
     id: str = Field(primary_key=True)
     workspace_id: str = workspace_field()

@@ -3,13 +3,15 @@
 from datetime import datetime
 from typing import Any
 
-from sqlmodel import Field, SQLModel, UniqueConstraint
+from sqlmodel import Field, Index, SQLModel, UniqueConstraint
 
 from skillhub.models.base import json_field, time_field, workspace_field
 
 
 class Gate(SQLModel, table=True):
     """The registration, written before the first trial."""
+
+    __table_args__ = (Index("ix_gate_listed", "workspace_id", "id"),)
 
     id: str = Field(primary_key=True)
     workspace_id: str = workspace_field()
@@ -63,6 +65,8 @@ class Trial(SQLModel, table=True):
 
 
 class Decision(SQLModel, table=True):
+    __table_args__ = (Index("ix_decision_listed", "workspace_id", "id"),)
+
     id: str = Field(primary_key=True)
     workspace_id: str = workspace_field()
     gate_id: str = Field(foreign_key="gate.id", unique=True)

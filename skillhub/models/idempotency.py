@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Any
 
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field, Index, SQLModel
 
 from skillhub.models.base import json_field, time_field
 
 
 class IdempotencyRecord(SQLModel, table=True):
     __tablename__ = "idempotency_record"
+    __table_args__ = (Index("ix_idempotency_record_created_at", "created_at"),)
 
     workspace_id: str = Field(foreign_key="workspace.id", primary_key=True)
     key: str = Field(primary_key=True)

@@ -4,12 +4,14 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlmodel import Column, Field, SQLModel
+from sqlmodel import Column, Field, Index, SQLModel
 
 from skillhub.models.base import json_field, time_field, workspace_field
 
 
 class Job(SQLModel, table=True):
+    __table_args__ = (Index("ix_job_listed", "workspace_id", "id"),)
+
     id: str = Field(primary_key=True)
     workspace_id: str = workspace_field()
     kind: str

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from sqlmodel import Field, SQLModel, UniqueConstraint
+from sqlmodel import Field, Index, SQLModel, UniqueConstraint
 
 from skillhub.models.base import time_field, workspace_field
 
 
 class Skill(SQLModel, table=True):
-    __table_args__ = (UniqueConstraint("workspace_id", "name"),)
+    __table_args__ = (UniqueConstraint("workspace_id", "name"), Index("ix_skill_listed", "workspace_id", "id"))
 
     id: str = Field(primary_key=True)
     workspace_id: str = workspace_field()

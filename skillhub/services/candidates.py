@@ -18,6 +18,9 @@ from skillhub.services.skills import KINDS
 from skillhub.services.versions import content_sha256
 from skillhub.store import candidates as rows
 from skillhub.store import gates, skills, versions
+from skillhub.store.keyset import Start
+
+NEWEST = Start("-created_at")
 
 
 @dataclass(frozen=True)
@@ -106,11 +109,10 @@ def get(scope: Scope, candidate_id: str) -> CandidateView:
         return _views(unit, [get_in(unit, candidate_id)])[0]
 
 
-def page(scope: Scope, *, state: str | None, slice: str | None, before: str | None, limit: int) -> list[CandidateView]:
-    """Candidates, newest first; `before` is a candidate's id."""
+def page(scope: Scope, start: Start = NEWEST, **filters: Any) -> list[CandidateView]:
+    """Candidates by `state`, `target_slice`, `skill_name`, `kind`, `proposer`, `created_after`, `created_before`."""
     with scope.transaction() as unit:
-        found = rows.page(unit.session, workspace_id=unit.workspace_id, state=state, slice=slice, before=before, limit=limit)
-        return _views(unit, found)
+        return _views(unit, rows.page(unit.session, workspace_id=unit.workspace_id, start=start, **filters))
 
 
 def get_in(unit: Unit, candidate_id: str) -> Candidate:

@@ -3,11 +3,12 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from skillhub import documents
 from skillhub.context import tokens
 from skillhub.context.pack import Packed, Piece, pack
-from skillhub.errors import Invalid
+from skillhub.errors import Invalid, NotFound
 from skillhub.hashing import sha256_bytes
 from skillhub.ids import new_id
 from skillhub.models import Context, Version
@@ -15,6 +16,10 @@ from skillhub.safety.secrets import redact
 from skillhub.safety.text import storable
 from skillhub.services.scope import Scope
 from skillhub.services.search import Hit, Searcher
+from skillhub.store import contexts
+from skillhub.store.keyset import Start
+
+NEWEST = Start("-created_at")
 
 log = logging.getLogger("skillhub.contexts")
 
@@ -60,6 +65,20 @@ def record(scope: Scope, batch: Batch) -> list[str]:
         ids = [row.id for row in rows]
         unit.record("contexts.rendered", ids[0], ids=ids, count=len(ids), label=batch.label)
     return ids
+
+
+def get(scope: Scope, context_id: str) -> Context:
+    with scope.transaction() as unit:
+        context = contexts.get(unit.session, context_id)
+        if context is None:
+            raise NotFound(f"there is no context {context_id!r}")
+        return context
+
+
+def page(scope: Scope, start: Start = NEWEST, **filters: Any) -> Sequence[Context]:
+    """Contexts by `label`, `created_after`, `created_before`."""
+    with scope.transaction() as unit:
+        return contexts.page(unit.session, workspace_id=unit.workspace_id, start=start, **filters)
 
 
 def _piece(hit: Hit, bodies: dict[str, str]) -> Piece:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.hashing import sha256_json
@@ -15,6 +16,9 @@ from skillhub.rollouts.trace import Trace, TraceStep
 from skillhub.safety.secrets import redact
 from skillhub.services.scope import Scope, Unit
 from skillhub.store import episodes as store
+from skillhub.store.keyset import Start
+
+NEWEST = Start("-created_at")
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,11 @@ def get(scope: Scope, episode_id: str) -> tuple[Episode, Sequence[Step], Sequenc
         return episode, store.steps(unit.session, [episode_id]), store.exposures(unit.session, episode_id)
 
 
-def page(scope: Scope, *, slice: str | None, split: str | None, before: str | None, limit: int) -> Sequence[Episode]:
-    """Episodes without their steps, newest first; `before` is an episode's id."""
+def page(scope: Scope, start: Start = NEWEST, **filters: Any) -> Sequence[Episode]:
+    """Episodes without their steps, by `slice`, `split`, `environment`, `policy`, `success`, `min_score`, `context_id`,
+    `trial_id`, `created_after`, `created_before`."""
     with scope.transaction() as unit:
-        return store.page(unit.session, workspace_id=unit.workspace_id, slice=slice, split=split, before=before, limit=limit)
+        return store.page(unit.session, workspace_id=unit.workspace_id, start=start, **filters)
 
 
 def traces(scope: Scope, *, slice: str, split: str | None = None) -> list[Trace]:

@@ -12,12 +12,16 @@ from skillhub.gate.decide import Pair, Policy, Verdict, decide
 from skillhub.ids import new_id
 from skillhub.models import Candidate, Case, Decision, Gate, Suite, Trial, Version
 from skillhub.models.base import now
+from skillhub.services import suites as suites_of
 from skillhub.services.labels import PRODUCTION
 from skillhub.services.scope import Scope, Unit
 from skillhub.services.versions import publish_in
 from skillhub.store import candidates, gates, skills, suites, trials, versions
+from skillhub.store.keyset import Start
 
 ARMS = ("base", "candidate")
+NEWEST = Start("-created_at")
+BY_PAIR = Start("pair")
 GATED_SPLITS = ("dev", "test", "confirm")
 """Never `train`: candidates are drawn from its episodes."""
 
@@ -75,10 +79,36 @@ def open_gate(scope: Scope, item: GateInput) -> GateView:
 
 def get(scope: Scope, gate_id: str) -> GateView:
     with scope.transaction() as unit:
-        gate = gates.get(unit.session, gate_id)
-        if gate is None:
-            raise NotFound(f"there is no gate {gate_id!r}")
-        return _view(unit, gate)
+        return _view(unit, get_in(unit, gate_id))
+
+
+def page(scope: Scope, start: Start = NEWEST, *, suite: str | None = None, **filters: Any) -> list[Gate]:
+    """Gates by `suite` (its name), `state`, `candidate_id`, `created_after`, `created_before`; NotFound for no such suite."""
+    with scope.transaction() as unit:
+        suite_id = None if suite is None else suites_of.get_in(unit, suite).id
+        return gates.page(unit.session, workspace_id=unit.workspace_id, start=start, suite_id=suite_id, **filters)
+
+
+def trial_page(scope: Scope, start: Start = BY_PAIR, *, gate_id: str, **filters: Any) -> list[tuple[Trial, Case]]:
+    """Trials of a gate with their cases, by `state` and `arm`."""
+    with scope.transaction() as unit:
+        found = trials.page(unit.session, get_in(unit, gate_id).id, start=start, **filters)
+        cases = suites.cases_by_id(unit.session, {trial.case_id for trial in found})
+        return [(trial, cases[trial.case_id]) for trial in found]
+
+
+def decision_page(scope: Scope, start: Start = NEWEST, **filters: Any) -> Sequence[Decision]:
+    """Decisions by `verdict`, `candidate_id`, `created_after`, `created_before`."""
+    with scope.transaction() as unit:
+        return gates.decision_page(unit.session, workspace_id=unit.workspace_id, start=start, **filters)
+
+
+def get_in(unit: Unit, gate_id: str) -> Gate:
+    """The gate with that id, else NotFound."""
+    gate = gates.get(unit.session, gate_id)
+    if gate is None:
+        raise NotFound(f"there is no gate {gate_id!r}")
+    return gate
 
 
 def advance_in(unit: Unit, gate: Gate) -> None:

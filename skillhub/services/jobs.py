@@ -15,12 +15,14 @@ from skillhub.models import Job
 from skillhub.models.base import now
 from skillhub.services.scope import Scope, Unit
 from skillhub.store import clock, jobs
+from skillhub.store.keyset import Start
 from skillhub.store.session import Database
 
 ANNOUNCE_PAUSE_SECONDS = 10.0
 """The broker is told again of a waiting job after this long."""
 ANNOUNCE_LIMIT = 100
 MAX_ERROR = 4000
+NEWEST = Start("-created_at")
 
 
 class Fenced(Conflict):
@@ -124,10 +126,10 @@ def get(scope: Scope, job_id: str) -> Job:
         return job
 
 
-def page(scope: Scope, *, state: str | None, kind: str | None, before: str | None, limit: int) -> Sequence[Job]:
-    """Jobs, newest first; `before` is a job's id."""
+def page(scope: Scope, start: Start = NEWEST, **filters: Any) -> Sequence[Job]:
+    """Jobs by `state`, `kind`, `created_after`, `created_before`."""
     with scope.transaction() as unit:
-        return jobs.page(unit.session, workspace_id=unit.workspace_id, state=state, kind=kind, before=before, limit=limit)
+        return jobs.page(unit.session, workspace_id=unit.workspace_id, start=start, **filters)
 
 
 def _bury(database: Database, settings: Settings) -> None:

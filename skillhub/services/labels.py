@@ -1,6 +1,7 @@
 """Moving labels. Every move is an event; `latest` moves only with a publication."""
 
 import re
+from collections.abc import Sequence
 
 from skillhub.errors import Invalid, NotFound, PreconditionFailed
 from skillhub.models import Label, Skill, Version
@@ -8,9 +9,11 @@ from skillhub.models.base import now
 from skillhub.services import skills
 from skillhub.services.scope import Scope, Unit
 from skillhub.store import labels, versions
+from skillhub.store.keyset import Start
 
 LATEST = "latest"
 PRODUCTION = "production"
+BY_NAME = Start("name")
 _LABEL = re.compile(r"(?!\d+\Z)[a-z0-9][a-z0-9_.-]{0,35}")
 
 
@@ -24,6 +27,19 @@ def get(scope: Scope, *, name: str, label: str) -> tuple[Label, Version]:
     """A label of a skill and the version under it; NotFound for any that is not there."""
     with scope.transaction() as unit:
         return get_in(unit, skills.get_in(unit, name), label)
+
+
+def page(scope: Scope, start: Start = BY_NAME, *, name: str) -> list[tuple[Label, Version]]:
+    """Labels of a skill with the versions under them."""
+    with scope.transaction() as unit:
+        found = labels.page(unit.session, skill_id=skills.get_in(unit, name).id, start=start)
+        return [(label, versions.get(unit.session, label.version_id)) for label in found]
+
+
+def query(scope: Scope, wanted: Sequence[tuple[str, str]]) -> list[tuple[str, Label, Version]]:
+    """`(skill, label, version)` of each `(skill, label)` that is there, in the order asked for."""
+    with scope.transaction() as unit:
+        return labels.known(unit.session, workspace_id=unit.workspace_id, wanted=list(dict.fromkeys(wanted)))
 
 
 def get_in(unit: Unit, skill: Skill, label: str) -> tuple[Label, Version]:

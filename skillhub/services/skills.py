@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from skillhub.documents import canonical_name
 from skillhub.documents.skillmd import name_faults
@@ -11,8 +11,10 @@ from skillhub.models import Skill, Version
 from skillhub.models.base import now
 from skillhub.services.scope import Scope, Unit
 from skillhub.store import events, labels, skills, versions
+from skillhub.store.keyset import Start
 
 KINDS = ("skill", "rule")
+BY_NAME = Start("name")
 
 
 @dataclass(frozen=True)
@@ -39,23 +41,31 @@ def get(scope: Scope, name: str) -> SkillView:
         return view_in(unit, name)
 
 
-def page(scope: Scope, *, kind: str | None, state: str | None, after: str | None, limit: int) -> list[SkillView]:
-    """Up to `limit` skills by name, from the one after `after`."""
+def page(scope: Scope, start: Start = BY_NAME, **filters: Any) -> list[SkillView]:
+    """Skills by `kind`, `state`, `label`, `prefix`, `created_after`, `created_before`."""
     with scope.transaction() as unit:
-        rows = skills.page(unit.session, workspace_id=unit.workspace_id, kind=kind, state=state, after=after, limit=limit)
-        return _views(unit, rows)
+        return _views(unit, skills.page(unit.session, workspace_id=unit.workspace_id, start=start, **filters))
+
+
+def retire_all(scope: Scope, *, names: Sequence[str], reason: str) -> list[SkillView]:
+    """Take skills out of service in one transaction: all of them, or none where one is not there."""
+    with scope.transaction() as unit:
+        return _views(unit, [retire_in(unit, name, reason=reason) for name in dict.fromkeys(names)])
 
 
 def retire(scope: Scope, *, name: str, reason: str) -> SkillView:
     """Take a skill out of service for good; nothing is deleted. Retiring twice changes nothing."""
-    with scope.transaction() as unit:
-        skill = lock_in(unit, name, served=False)
-        if skill.state != "retired":
-            skill.state, skill.retired_at = "retired", now()
-            unit.session.add(skill)
-            unit.session.flush()
-            unit.record("skill.retired", skill.id, skill_id=skill.id, skill=skill.name, reason=reason)
-        return _views(unit, [skill])[0]
+    return retire_all(scope, names=[name], reason=reason)[0]
+
+
+def retire_in(unit: Unit, name: str, *, reason: str) -> Skill:
+    skill = lock_in(unit, name, served=False)
+    if skill.state != "retired":
+        skill.state, skill.retired_at = "retired", now()
+        unit.session.add(skill)
+        unit.session.flush()
+        unit.record("skill.retired", skill.id, skill_id=skill.id, skill=skill.name, reason=reason)
+    return skill
 
 
 def get_in(unit: Unit, name: str) -> Skill:

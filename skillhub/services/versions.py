@@ -1,6 +1,7 @@
 """Publishing and reading versions: immutable, numbered without gaps, content-addressed."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from skillhub import documents
 from skillhub.documents import archive, edits
@@ -18,6 +19,9 @@ from skillhub.store import events
 from skillhub.store import labels as label_rows
 from skillhub.store import skills as skill_rows
 from skillhub.store import versions as rows
+from skillhub.store.keyset import Start
+
+NEWEST = Start("-number")
 
 
 def publish_in(
@@ -197,12 +201,19 @@ def get(scope: Scope, *, name: str, number: int) -> VersionView:
         return skills.version_views_in(unit, [(skill, numbered_in(unit, skill, number))])[0]
 
 
-def history(scope: Scope, *, name: str, before: int | None, limit: int) -> list[VersionView]:
-    """Versions of a skill, newest first, below number `before`."""
+def history(scope: Scope, start: Start = NEWEST, *, name: str, **filters: Any) -> list[VersionView]:
+    """Versions of a skill by `created_by`, `created_after`, `created_before`."""
     with scope.transaction() as unit:
         skill = skills.get_in(unit, name)
-        found = rows.history(unit.session, skill_id=skill.id, before=before, limit=limit)
+        found = rows.history(unit.session, skill_id=skill.id, start=start, **filters)
         return skills.version_views_in(unit, [(skill, version) for version in found])
+
+
+def by_id(scope: Scope, ids: Sequence[str]) -> list[VersionView]:
+    """Versions by id, in the order asked for; an id that is not known here is left out."""
+    with scope.transaction() as unit:
+        found = {served.version.id: (served.skill, served.version) for served in rows.known_with_skill(unit.session, ids)}
+        return skills.version_views_in(unit, [found[id] for id in dict.fromkeys(ids) if id in found])
 
 
 def numbered_in(unit: Unit, skill: Skill, number: int) -> Version:

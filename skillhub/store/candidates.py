@@ -2,10 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from sqlmodel import Session, col, select
 
 from skillhub.models import Candidate, Episode, Evidence, EvidenceEpisode
+from skillhub.store import keyset
+from skillhub.store.keyset import BY_TIME, Start
+
+ORDERS = BY_TIME
 
 
 def insert(session: Session, candidate: Candidate, evidence: Iterable[tuple[Evidence, Collection[str]]]) -> None:
@@ -42,18 +47,10 @@ def same_content(session: Session, *, workspace_id: str, skill_name: str, conten
     return session.exec(query.order_by(Candidate.id).limit(1)).one_or_none()
 
 
-def page(
-    session: Session, *, workspace_id: str, state: str | None, slice: str | None, before: str | None, limit: int
-) -> Sequence[Candidate]:
-    """Candidates, newest first, from the one after `before`."""
-    query = select(Candidate).where(Candidate.workspace_id == workspace_id)
-    if state is not None:
-        query = query.where(Candidate.state == state)
-    if slice is not None:
-        query = query.where(Candidate.target_slice == slice)
-    if before is not None:
-        query = query.where(Candidate.id < before)
-    return session.exec(query.order_by(col(Candidate.id).desc()).limit(limit)).all()
+def page(session: Session, *, workspace_id: str, start: Start, **filters: Any) -> Sequence[Candidate]:
+    """Candidates with these values."""
+    query = keyset.filtered(select(Candidate).where(Candidate.workspace_id == workspace_id), Candidate, filters)
+    return keyset.page(session, query, Candidate, orders=ORDERS, start=start)
 
 
 def evidence(session: Session, candidate_ids: Collection[str]) -> dict[str, list[tuple[Evidence, list[str]]]]:

@@ -8,7 +8,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Session, SQLModel, col, select
 
 from skillhub.models import Candidate, Context, Episode, Exposure, Step, Trial, Version
+from skillhub.store import keyset
+from skillhub.store.keyset import BY_TIME, Start
 
+ORDERS = {**BY_TIME, "score": ("score", "id")}
 _REFERENCED: dict[str, type[SQLModel]] = {
     "context_id": Context, "trial_id": Trial, "version_id": Version, "candidate_id": Candidate
 }  # fmt: skip
@@ -60,18 +63,10 @@ def get(session: Session, *, workspace_id: str, episode_id: str) -> Episode | No
     return session.exec(select(Episode).where(Episode.workspace_id == workspace_id, Episode.id == episode_id)).one_or_none()
 
 
-def page(
-    session: Session, *, workspace_id: str, slice: str | None, split: str | None, before: str | None, limit: int
-) -> Sequence[Episode]:
-    """Newest first; `before` is the id the page before ended with."""
-    query = select(Episode).where(Episode.workspace_id == workspace_id).order_by(col(Episode.id).desc()).limit(limit)
-    if slice is not None:
-        query = query.where(Episode.slice == slice)
-    if split is not None:
-        query = query.where(Episode.split == split)
-    if before is not None:
-        query = query.where(Episode.id < before)
-    return session.exec(query).all()
+def page(session: Session, *, workspace_id: str, start: Start, **filters: Any) -> Sequence[Episode]:
+    """Episodes with these values."""
+    query = keyset.filtered(select(Episode).where(Episode.workspace_id == workspace_id), Episode, filters)
+    return keyset.page(session, query, Episode, orders=ORDERS, start=start)
 
 
 def of_slice(session: Session, *, workspace_id: str, slice: str, split: str | None) -> Sequence[Episode]:

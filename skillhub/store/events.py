@@ -9,7 +9,10 @@ from sqlmodel import Session, col, func, select
 from skillhub.hashing import sha256_json
 from skillhub.models import Event
 from skillhub.models.base import now
+from skillhub.store import keyset
+from skillhub.store.keyset import Start
 
+ORDERS = {"seq": ("seq",)}
 GENESIS = "0" * 64
 
 
@@ -73,6 +76,12 @@ def after(session: Session, workspace_id: str, *, seq: int, limit: int = 500) ->
     """Events with a higher `seq`, oldest first."""
     query = select(Event).where(Event.workspace_id == workspace_id, Event.seq > seq).order_by(col(Event.seq)).limit(limit)
     return session.exec(query).all()
+
+
+def page(session: Session, workspace_id: str, *, start: Start, after: int = 0, **filters: Any) -> Sequence[Event]:
+    """Events above `after` with these values."""
+    query = select(Event).where(Event.workspace_id == workspace_id, Event.seq > after)
+    return keyset.page(session, keyset.filtered(query, Event, filters), Event, orders=ORDERS, start=start)
 
 
 def first_broken(session: Session, workspace_id: str) -> int | None:

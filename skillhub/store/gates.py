@@ -1,11 +1,15 @@
 """SQL of gates and decisions."""
 
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 from sqlmodel import Session, col, func, select
 
 from skillhub.models import Decision, Gate
+from skillhub.store import keyset
+from skillhub.store.keyset import BY_TIME, Start
+
+ORDERS = BY_TIME
 
 
 class Stream(NamedTuple):
@@ -22,6 +26,18 @@ def insert(session: Session, gate: Gate) -> None:
 
 def get(session: Session, gate_id: str) -> Gate | None:
     return session.get(Gate, gate_id)
+
+
+def page(session: Session, *, workspace_id: str, start: Start, **filters: Any) -> Sequence[Gate]:
+    """Gates with these values."""
+    query = keyset.filtered(select(Gate).where(Gate.workspace_id == workspace_id), Gate, filters)
+    return keyset.page(session, query, Gate, orders=ORDERS, start=start)
+
+
+def decision_page(session: Session, *, workspace_id: str, start: Start, **filters: Any) -> Sequence[Decision]:
+    """Decisions with these values."""
+    query = keyset.filtered(select(Decision).where(Decision.workspace_id == workspace_id), Decision, filters)
+    return keyset.page(session, query, Decision, orders=ORDERS, start=start)
 
 
 def lock(session: Session, gate_id: str) -> Gate | None:

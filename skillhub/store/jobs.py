@@ -8,7 +8,10 @@ from sqlmodel import Session, and_, col, or_, select, update
 
 from skillhub.ids import new_id
 from skillhub.models import Job
-from skillhub.store import clock
+from skillhub.store import clock, keyset
+from skillhub.store.keyset import BY_TIME, Start
+
+ORDERS = BY_TIME
 
 
 class Due(NamedTuple):
@@ -29,17 +32,10 @@ def get(session: Session, job_id: str) -> Job | None:
     return session.get(Job, job_id)
 
 
-def page(
-    session: Session, *, workspace_id: str, state: str | None, kind: str | None, before: str | None, limit: int
-) -> Sequence[Job]:
-    """Jobs, newest first, from the one after `before`."""
-    query = select(Job).where(Job.workspace_id == workspace_id)
-    for column, value in ((Job.state, state), (Job.kind, kind)):
-        if value is not None:
-            query = query.where(column == value)
-    if before is not None:
-        query = query.where(Job.id < before)
-    return session.exec(query.order_by(col(Job.id).desc()).limit(limit)).all()
+def page(session: Session, *, workspace_id: str, start: Start, **filters: Any) -> Sequence[Job]:
+    """Jobs with these values."""
+    query = keyset.filtered(select(Job).where(Job.workspace_id == workspace_id), Job, filters)
+    return keyset.page(session, query, Job, orders=ORDERS, start=start)
 
 
 def claim(session: Session, job_id: str, *, lease_seconds: float, max_attempts: int) -> Job | None:

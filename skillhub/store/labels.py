@@ -2,15 +2,37 @@
 
 from collections.abc import Sequence
 
+from sqlalchemy import tuple_
 from sqlmodel import Session, col, select
 
-from skillhub.models import Label, Version
+from skillhub.models import Label, Skill, Version
+from skillhub.store import keyset
+from skillhub.store.keyset import Start
+
+ORDERS = {"name": ("name",)}
 
 
 def get(session: Session, *, skill_id: str, name: str) -> Label | None:
     """The label as it stands in the database now, not as this session read it before."""
     query = select(Label).where(Label.skill_id == skill_id, Label.name == name)
     return session.exec(query.execution_options(populate_existing=True)).one_or_none()
+
+
+def page(session: Session, *, skill_id: str, start: Start) -> Sequence[Label]:
+    """Labels of a skill."""
+    return keyset.page(session, select(Label).where(Label.skill_id == skill_id), Label, orders=ORDERS, start=start)
+
+
+def known(session: Session, *, workspace_id: str, wanted: Sequence[tuple[str, str]]) -> list[tuple[str, Label, Version]]:
+    """`(skill, label, version)` of those `(skill, label)` that are there, in the order of `wanted`."""
+    query = (
+        select(Skill.name, Label, Version)
+        .join(Label, col(Label.skill_id) == col(Skill.id))
+        .join(Version, col(Version.id) == col(Label.version_id))
+        .where(Skill.workspace_id == workspace_id, tuple_(col(Skill.name), col(Label.name)).in_(wanted))
+    )
+    found = {(name, label.name): (name, label, version) for name, label, version in session.exec(query)}
+    return [found[pair] for pair in wanted if pair in found]
 
 
 def numbers(session: Session, *, skill_ids: Sequence[str]) -> dict[str, dict[str, int]]:

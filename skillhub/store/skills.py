@@ -1,11 +1,16 @@
 """SQL of skills."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Session, col, select
 
-from skillhub.models import Skill
+from skillhub.models import Label, Skill
+from skillhub.store import keyset
+from skillhub.store.keyset import BY_TIME, Start
+
+ORDERS = {"name": ("name",), **BY_TIME}
 
 
 def named(session: Session, *, workspace_id: str, name: str) -> Skill | None:
@@ -25,14 +30,9 @@ def insert_if_missing(session: Session, skill: Skill) -> bool:
     return session.execute(statement.returning(col(Skill.id))).one_or_none() is not None
 
 
-def page(
-    session: Session, *, workspace_id: str, kind: str | None, state: str | None, after: str | None, limit: int
-) -> Sequence[Skill]:
-    """Skills by name, from the one after `after`."""
-    query = select(Skill).where(Skill.workspace_id == workspace_id)
-    for column, value in ((Skill.kind, kind), (Skill.state, state)):
-        if value is not None:
-            query = query.where(column == value)
-    if after is not None:
-        query = query.where(col(Skill.name) > after)
-    return session.exec(query.order_by(Skill.name).limit(limit)).all()
+def page(session: Session, *, workspace_id: str, start: Start, label: str | None = None, **filters: Any) -> Sequence[Skill]:
+    """Skills with these values, with a label of that name where one is given."""
+    query = keyset.filtered(select(Skill).where(Skill.workspace_id == workspace_id), Skill, filters)
+    if label is not None:
+        query = query.where(col(Skill.id).in_(select(Label.skill_id).where(Label.name == label)))
+    return keyset.page(session, query, Skill, orders=ORDERS, start=start)

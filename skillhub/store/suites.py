@@ -1,11 +1,17 @@
 """SQL of suites and their cases."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from sqlalchemy.dialects.postgresql import insert
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, func, select
 
 from skillhub.models import Case, Suite
+from skillhub.store import keyset
+from skillhub.store.keyset import BY_TIME, Start
+
+ORDERS = {"name": ("name",), **BY_TIME}
+CASE_ORDERS = {"key": ("key",)}
 
 
 def lock(session: Session, *, workspace_id: str, name: str) -> Suite | None:
@@ -21,6 +27,28 @@ def insert_if_missing(session: Session, suite: Suite) -> None:
 
 def get(session: Session, suite_id: str) -> Suite | None:
     return session.get(Suite, suite_id)
+
+
+def named(session: Session, *, workspace_id: str, name: str) -> Suite | None:
+    return session.exec(select(Suite).where(Suite.workspace_id == workspace_id, Suite.name == name)).one_or_none()
+
+
+def page(session: Session, *, workspace_id: str, start: Start, **filters: Any) -> Sequence[Suite]:
+    """Suites with these values."""
+    query = keyset.filtered(select(Suite).where(Suite.workspace_id == workspace_id), Suite, filters)
+    return keyset.page(session, query, Suite, orders=ORDERS, start=start)
+
+
+def case_page(session: Session, suite_id: str, *, start: Start, **filters: Any) -> Sequence[Case]:
+    """Cases of a suite with these values."""
+    query = keyset.filtered(select(Case).where(Case.suite_id == suite_id), Case, filters)
+    return keyset.page(session, query, Case, orders=CASE_ORDERS, start=start)
+
+
+def sizes(session: Session, suite_ids: Collection[str]) -> dict[str, int]:
+    """Suite id -> how many cases it has."""
+    query = select(Case.suite_id, func.count()).where(col(Case.suite_id).in_(suite_ids)).group_by(col(Case.suite_id))
+    return dict(session.exec(query).all())
 
 
 def cases(

@@ -3,13 +3,16 @@
 import secrets
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import text
 from sqlmodel import Session, col, select, update
 
 from skillhub.models import Trial
-from skillhub.store import clock
+from skillhub.store import clock, keyset
+from skillhub.store.keyset import Start
+
+ORDERS = {"pair": ("pair", "arm")}
 
 _WAITING = """
 WITH open_gate AS (
@@ -58,6 +61,12 @@ def lock(session: Session, trial_id: str) -> Trial | None:
 def of_gate(session: Session, gate_id: str) -> Sequence[Trial]:
     """Trials of a gate by pair, the base's before the candidate's."""
     return session.exec(select(Trial).where(Trial.gate_id == gate_id).order_by(Trial.pair, Trial.arm)).all()
+
+
+def page(session: Session, gate_id: str, *, start: Start, **filters: Any) -> Sequence[Trial]:
+    """Trials of a gate with these values."""
+    query = keyset.filtered(select(Trial).where(Trial.gate_id == gate_id), Trial, filters)
+    return keyset.page(session, query, Trial, orders=ORDERS, start=start)
 
 
 def lease(

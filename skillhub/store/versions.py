@@ -1,12 +1,16 @@
 """SQL of versions, their files and their parents. Versions are only ever inserted."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlmodel import Session, col, select
 
 from skillhub.documents.archive import BundledFile
 from skillhub.models import Label, Skill, Version, VersionFile, VersionParent
+from skillhub.store import keyset
+from skillhub.store.keyset import Start
+
+ORDERS = {"number": ("number",)}
 
 
 class Served(NamedTuple):
@@ -61,9 +65,14 @@ def serving(session: Session, *, workspace_id: str, label: str, version_ids: Col
 
 def with_skill(session: Session, version_ids: Collection[str]) -> list[Served]:
     """The versions with their skills, whatever their labels and states, in the order of the ids."""
-    query = select(Version, Skill).join(Skill, col(Skill.id) == col(Version.skill_id)).where(col(Version.id).in_(version_ids))
-    found = {version.id: Served(version, skill) for version, skill in session.exec(query)}
+    found = {served.version.id: served for served in known_with_skill(session, version_ids)}
     return [found[version_id] for version_id in version_ids]
+
+
+def known_with_skill(session: Session, version_ids: Collection[str]) -> list[Served]:
+    """Those of the versions that are there, with their skills."""
+    query = select(Version, Skill).join(Skill, col(Skill.id) == col(Version.skill_id)).where(col(Version.id).in_(version_ids))
+    return [Served(version, skill) for version, skill in session.exec(query)]
 
 
 def newest(session: Session, *, skill_ids: Collection[str]) -> dict[str, Version]:
@@ -73,12 +82,10 @@ def newest(session: Session, *, skill_ids: Collection[str]) -> dict[str, Version
     return {version.skill_id: version for version in session.exec(query)}
 
 
-def history(session: Session, *, skill_id: str, before: int | None, limit: int) -> Sequence[Version]:
-    """Newest first, from the one below number `before`."""
-    query = select(Version).where(Version.skill_id == skill_id)
-    if before is not None:
-        query = query.where(Version.number < before)
-    return session.exec(query.order_by(col(Version.number).desc()).limit(limit)).all()
+def history(session: Session, *, skill_id: str, start: Start, **filters: Any) -> Sequence[Version]:
+    """Versions of a skill with these values."""
+    query = keyset.filtered(select(Version).where(Version.skill_id == skill_id), Version, filters)
+    return keyset.page(session, query, Version, orders=ORDERS, start=start)
 
 
 def insert(session: Session, version: Version, *, files: Iterable[BundledFile], parents: Iterable[tuple[str, str]]) -> None:

@@ -3,7 +3,6 @@
 import base64
 import io
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fastapi.testclient import TestClient
@@ -63,7 +62,7 @@ def test_a_faulty_operation_is_named(api: TestClient) -> None:
     assert answer.json()["errors"][0]["path"] == "/operations/1/anchor"
 
 
-@pytest.mark.parametrize("path", ["nothing", f"{NAME}/versions/2", f"{NAME}/labels/staging", "a%00b", f"{NAME}/labels/x%00"])
+@pytest.mark.parametrize("path", ["nothing", f"{NAME}/versions/2", f"{NAME}/labels/staging"])
 def test_what_is_not_there_is_not_found(api: TestClient, path: str) -> None:
     create(api)
     assert api.get(f"/v1/skills/{path}").status_code == 404
@@ -105,39 +104,6 @@ def test_a_label_moves_only_with_its_etag(api: TestClient) -> None:
     assert api.put(f"/v1/skills/{NAME}/labels/staging", json={"number": 1}).json()["revision"] == 1
 
 
-def test_a_repeated_request_with_its_key_gets_the_first_answer_and_does_nothing(api: TestClient) -> None:
-    body = {"name": NAME, "document": text()}
-    first = api.post("/v1/skills", json=body, headers={"Idempotency-Key": "k1"})
-    api.post(f"/v1/skills/{NAME}/versions", json={"document": text("a")})
-    again = api.post("/v1/skills", json=body, headers={"Idempotency-Key": "k1"})
-    assert (again.status_code, again.json()) == (201, first.json())
-    assert again.headers["idempotency-replayed"] == "true"
-    other = api.post("/v1/skills", json=body | {"message": "x"}, headers={"Idempotency-Key": "k1"})
-    assert other.status_code == 422
-
-
-def test_parallel_requests_with_one_key_take_effect_once(api: TestClient) -> None:
-    create(api)
-    rollback = {"number": 1, "message": "back"}
-    api.post(f"/v1/skills/{NAME}/versions", json={"document": text("a"), "label": "production"})
-
-    def send(_: int) -> dict:
-        return api.post(f"/v1/skills/{NAME}/rollback", json=rollback, headers={"Idempotency-Key": "k"}).json()
-
-    with ThreadPoolExecutor(6) as pool:
-        answers = list(pool.map(send, range(6)))
-    assert all(answer == answers[0] for answer in answers)
-    assert api.get(f"/v1/skills/{NAME}").json()["latest_version"]["number"] == 3
-
-
-def test_a_refused_request_leaves_its_key_free(api: TestClient) -> None:
-    headers = {"Idempotency-Key": "k"}
-    edit = {"document": text("a")}
-    assert api.post(f"/v1/skills/{NAME}/versions", json=edit, headers=headers).status_code == 404
-    create(api)
-    assert api.post(f"/v1/skills/{NAME}/versions", json=edit, headers=headers).status_code == 201
-
-
 def test_a_retired_skill_stays_readable_and_takes_no_version(api: TestClient) -> None:
     create(api)
     assert api.post(f"/v1/skills/{NAME}/retire", json={"reason": "harmful"}).json()["state"] == "retired"
@@ -174,7 +140,10 @@ def test_events_tell_what_happened_in_order(api: TestClient) -> None:
     ]  # fmt: skip
     rest = api.get("/v1/events", params={"after": events[1]["seq"], "limit": 2}).json()
     assert [event["seq"] for event in rest["items"]] == [3, 4]
-    assert rest["next_cursor"] == "4"
+    more = api.get("/v1/events", params={"after": events[1]["seq"], "limit": 2, "cursor": rest["next_cursor"]}).json()
+    assert [event["seq"] for event in more["items"]] == [5]
+    down = api.get("/v1/events", params={"sort": "-seq", "kind": "label.moved"}).json()
+    assert [event["seq"] for event in down["items"]] == [5, 4]
 
 
 def test_lineage_and_blame_of_a_hand_written_skill_name_its_versions(api: TestClient) -> None:

@@ -37,6 +37,11 @@ def test_a_word_of_a_text_finds_it_first(index: LexicalIndex, query: str, positi
     assert found(index, query)[:1] == [position]
 
 
+def test_a_word_inside_a_run_without_spaces_is_found(index: LexicalIndex) -> None:
+    index.add(["混合检索模型"])
+    assert found(index, "检索", allowed=(0, 1, 2, 3, 4, 5)) == [5]
+
+
 def test_a_rare_word_outweighs_a_common_one(index: LexicalIndex) -> None:
     assert found(index, "water stove") == [0, 1]
     assert found(index, "water plant") == [1, 0]

@@ -22,6 +22,7 @@ from skillhub_client.errors import (
 from skillhub_client.models import (
     Blame,
     Candidate,
+    Case,
     CaseIn,
     Context,
     ContextBatch,
@@ -44,7 +45,9 @@ from skillhub_client.models import (
     IngestResult,
     Job,
     JobList,
+    KeptContext,
     Label,
+    LabelList,
     LeasedTrials,
     Lineage,
     Page,
@@ -54,6 +57,7 @@ from skillhub_client.models import (
     ShownDocument,
     Skill,
     SkillFile,
+    SkillList,
     StepIn,
     Suite,
     Trial,
@@ -62,6 +66,7 @@ from skillhub_client.models import (
     TrialResult,
     UiSession,
     Version,
+    VersionList,
 )
 from skillhub_client.paging import every, every_async
 from skillhub_client.transport import Retries
@@ -72,6 +77,7 @@ __all__ = [
     "BadAnswer",
     "Blame",
     "Candidate",
+    "Case",
     "CaseIn",
     "Client",
     "Conflict",
@@ -99,7 +105,9 @@ __all__ = [
     "Invalid",
     "Job",
     "JobList",
+    "KeptContext",
     "Label",
+    "LabelList",
     "LeasedTrials",
     "Lineage",
     "NotFound",
@@ -114,6 +122,7 @@ __all__ = [
     "ShownDocument",
     "Skill",
     "SkillFile",
+    "SkillList",
     "SkillhubError",
     "StepIn",
     "Suite",
@@ -127,6 +136,7 @@ __all__ = [
     "Unauthorized",
     "Unavailable",
     "Version",
+    "VersionList",
     "every",
     "every_async",
 ]

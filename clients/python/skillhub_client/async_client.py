@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import TypeVar
 
 import httpx
@@ -10,8 +12,9 @@ from skillhub_client.client import FINAL_JOB_STATES
 from skillhub_client.endpoints import catalog, episodes, gate
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import awaited
-from skillhub_client.models import Job
+from skillhub_client.models import Event, Job
 from skillhub_client.transport import Call, Exchange, Retries, build_request, checked_key, read
+from skillhub_client.watch import Watch
 
 T = TypeVar("T")
 
@@ -59,6 +62,27 @@ class AsyncClient:
                 raise TimedOut(f"job {id} is still {job.state} after {timeout_seconds:g} s")
             await asyncio.sleep(poll_seconds)
 
+    async def watch_events(self, *, after: int = 0, **filters: str) -> AsyncIterator[Event]:
+        """Events above `after` as they happen, without end; the connection is made again where it breaks, and none is missed or
+        comes twice. `kind`, `subject_id` and `actor` narrow them. Raises once the server stays away for all retries."""
+        watch = Watch(filters, after, self._retries)
+        while True:
+            request, lost = watch.request(self._http), None
+            try:
+                response = await self._http.send(request, stream=True)
+                async with aclosing(response):
+                    if not response.is_success:
+                        await response.aread()
+                        watch.failures += 1
+                        await asyncio.sleep(watch.refused(request, response))
+                        continue
+                    async for line in response.aiter_lines():
+                        if event := watch.read(line):
+                            yield event
+            except httpx.HTTPError as error:
+                lost = error
+            await asyncio.sleep(watch.broken(request, lost))
+
     async def close(self) -> None:
         await self._http.aclose()
 
@@ -97,6 +121,18 @@ class AsyncClient:
     list_jobs = awaited(gate.list_jobs)
     propose = awaited(gate.propose)
     list_candidates = awaited(gate.list_candidates)
+    list_suites = awaited(gate.list_suites)
+    get_suite = awaited(gate.get_suite)
+    list_cases = awaited(gate.list_cases)
+    list_gates = awaited(gate.list_gates)
+    list_gate_trials = awaited(gate.list_gate_trials)
+    list_decisions = awaited(gate.list_decisions)
+    list_contexts = awaited(episodes.list_contexts)
+    get_context = awaited(episodes.get_context)
+    list_labels = awaited(catalog.list_labels)
+    query_labels = awaited(catalog.query_labels)
+    query_versions = awaited(catalog.query_versions)
+    retire_many = awaited(catalog.retire_many)
     get_candidate = awaited(gate.get_candidate)
     open_gate = awaited(gate.open_gate)
     get_gate = awaited(gate.get_gate)

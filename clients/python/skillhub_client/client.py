@@ -1,6 +1,8 @@
 """The client that blocks. Safe to share between threads."""
 
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from typing import TypeVar
 
 import httpx
@@ -8,8 +10,9 @@ import httpx
 from skillhub_client.endpoints import catalog, episodes, gate
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import blocking
-from skillhub_client.models import Job
+from skillhub_client.models import Event, Job
 from skillhub_client.transport import Call, Exchange, Retries, build_request, checked_key, read
+from skillhub_client.watch import Watch
 
 T = TypeVar("T")
 
@@ -62,6 +65,25 @@ class Client:
                 raise TimedOut(f"job {id} is still {job.state} after {timeout_seconds:g} s")
             time.sleep(poll_seconds)
 
+    def watch_events(self, *, after: int = 0, **filters: str) -> Iterator[Event]:
+        """Events above `after` as they happen, without end; the connection is made again where it breaks, and none is missed or
+        comes twice. `kind`, `subject_id` and `actor` narrow them. Raises once the server stays away for all retries."""
+        watch = Watch(filters, after, self._retries)
+        while True:
+            request, lost = watch.request(self._http), None
+            try:
+                response = self._http.send(request, stream=True)
+                with closing(response):
+                    if not response.is_success:
+                        response.read()
+                        watch.failures += 1
+                        time.sleep(watch.refused(request, response))
+                        continue
+                    yield from filter(None, map(watch.read, response.iter_lines()))
+            except httpx.HTTPError as error:
+                lost = error
+            time.sleep(watch.broken(request, lost))
+
     def close(self) -> None:
         self._http.close()
 
@@ -100,6 +122,18 @@ class Client:
     list_jobs = blocking(gate.list_jobs)
     propose = blocking(gate.propose)
     list_candidates = blocking(gate.list_candidates)
+    list_suites = blocking(gate.list_suites)
+    get_suite = blocking(gate.get_suite)
+    list_cases = blocking(gate.list_cases)
+    list_gates = blocking(gate.list_gates)
+    list_gate_trials = blocking(gate.list_gate_trials)
+    list_decisions = blocking(gate.list_decisions)
+    list_contexts = blocking(episodes.list_contexts)
+    get_context = blocking(episodes.get_context)
+    list_labels = blocking(catalog.list_labels)
+    query_labels = blocking(catalog.query_labels)
+    query_versions = blocking(catalog.query_versions)
+    retire_many = blocking(catalog.retire_many)
     get_candidate = blocking(gate.get_candidate)
     open_gate = blocking(gate.open_gate)
     get_gate = blocking(gate.get_gate)

@@ -1,7 +1,8 @@
 """Calls over one httpx transport, with retries. What is sent and how the answer is read comes from `endpoints`.
 
-A call is tried again when no connection was made or it was cut, and on 429, 502 and 503. A repeated POST is safe because it
-carries the same `Idempotency-Key` every time. A call whose answer timed out is not repeated: the server is busy.
+A call is tried again when no connection was made or it was cut, on 429, 502 and 503, and while its first try is still at work.
+A repeated POST is safe because it carries the same `Idempotency-Key` every time. A call whose answer timed out is not repeated:
+the server is busy.
 """
 
 import random
@@ -71,7 +72,7 @@ class Exchange:
         if response.is_success:
             return None
         asked = retry_after(response)
-        pause = self.retries.pause(attempt, retry_after_seconds=asked) if response.status_code in RETRIED_STATUS else None
+        pause = self.retries.pause(attempt, retry_after_seconds=asked) if _may_pass(response) else None
         if pause is None:
             raise errors.from_response(response, retry_after_seconds=asked)
         return pause
@@ -83,6 +84,12 @@ class Exchange:
             return pause
         kind = errors.TimedOut if isinstance(error, httpx.TimeoutException) else errors.ConnectionFailed
         raise kind(f"{self.request.url}: {error or type(error).__name__}", request=self.request) from error
+
+
+def _may_pass(response: httpx.Response) -> bool:
+    """Whether the same request may do better later; a 409 only where the first try under its key is not done."""
+    in_flight = response.status_code == 409 and "Retry-After" in response.headers
+    return in_flight or response.status_code in RETRIED_STATUS
 
 
 def checked_key(key: str) -> str:

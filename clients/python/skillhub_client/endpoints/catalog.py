@@ -75,6 +75,31 @@ def get_label(name: str, label: str) -> Call[m.Label]:
     return Call("GET", _label_path(name, label), as_(m.Label))
 
 
+def list_labels(name: str, *, cursor: str | None = None, limit: int | None = None) -> Call[m.Page[m.Label]]:
+    """One page of the labels of a skill."""
+    return Call("GET", f"/v1/skills/{part(name)}/labels", as_(m.Page[m.Label]), params={"cursor": cursor, "limit": limit})
+
+
+def query_labels(skills: Sequence[str], *, label: str = "production") -> Call[list[m.Label]]:
+    """Where a label of many skills points, in one call; skills without it are left out."""
+    read = as_(m.LabelList)
+    body = {"skills": strings(skills), "label": label}
+    return Call("POST", "/v1/labels/query", lambda response: read(response).labels, json=body)
+
+
+def query_versions(ids: Sequence[str]) -> Call[list[m.Version]]:
+    """Versions by id, in one call; ids that are not known are left out."""
+    read = as_(m.VersionList)
+    return Call("POST", "/v1/versions/query", lambda response: read(response).versions, json={"ids": strings(ids)})
+
+
+def retire_many(names: Sequence[str], *, reason: str) -> Call[list[m.Skill]]:
+    """Take many skills out of service: all, or none where one is not there."""
+    read = as_(m.SkillList)
+    body = {"skills": strings(names), "reason": reason}
+    return Call("POST", "/v1/skills/retire", lambda response: read(response).skills, json=body)
+
+
 def move_label(name: str, label: str, number: int, *, revision: int | None = None) -> Call[m.Label]:
     """Point a label at another version. `revision` is the one you read, None for a new label; PreconditionFailed otherwise."""
     headers = {} if revision is None else {"If-Match": f'"{revision}"'}

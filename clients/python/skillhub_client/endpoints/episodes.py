@@ -46,3 +46,16 @@ def contexts(
     """One context for each of up to 512 tasks, at most `k` skills and `token_budget` tokens each."""
     body = {"tasks": strings(tasks), "k": k, "token_budget": token_budget, "label": label, "min_seq": min_seq}
     return Call("POST", "/v1/contexts", as_(m.ContextBatch), json=given(body))
+
+
+def list_contexts(
+    *, label: str | None = None, cursor: str | None = None, limit: int | None = None
+) -> Call[m.Page[m.KeptContext]]:
+    """One page of contexts as they were shown, newest first."""
+    params = {"label": label, "cursor": cursor, "limit": limit}
+    return Call("GET", "/v1/contexts", as_(m.Page[m.KeptContext]), params=params)
+
+
+def get_context(id: str) -> Call[m.KeptContext]:
+    """What a policy was shown for a task."""
+    return Call("GET", f"/v1/contexts/{part(id)}", as_(m.KeptContext))

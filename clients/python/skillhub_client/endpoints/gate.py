@@ -13,6 +13,51 @@ def put_suite(name: str, cases: Iterable[m.CaseIn | Mapping[str, Any]]) -> Call[
     return Call("PUT", f"/v1/suites/{part(name)}", as_(m.Suite), json={"cases": plain_list(cases)})
 
 
+def list_suites(
+    *, prefix: str | None = None, sort: str | None = None, cursor: str | None = None, limit: int | None = None
+) -> Call[m.Page[m.Suite]]:
+    """One page of suites by name."""
+    params = {"prefix": prefix, "sort": sort, "cursor": cursor, "limit": limit}
+    return Call("GET", "/v1/suites", as_(m.Page[m.Suite]), params=params)
+
+
+def get_suite(name: str) -> Call[m.Suite]:
+    """A suite and how many cases it has."""
+    return Call("GET", f"/v1/suites/{part(name)}", as_(m.Suite))
+
+
+def list_cases(
+    name: str, *, split: str | None = None, slice: str | None = None, cursor: str | None = None, limit: int | None = None
+) -> Call[m.Page[m.Case]]:
+    """One page of the cases of a suite, by key."""
+    params = {"split": split, "slice": slice, "cursor": cursor, "limit": limit}
+    return Call("GET", f"/v1/suites/{part(name)}/cases", as_(m.Page[m.Case]), params=params)
+
+
+def list_gates(
+    *, state: str | None = None, suite: str | None = None, cursor: str | None = None, limit: int | None = None
+) -> Call[m.Page[m.Gate]]:
+    """One page of gates as they were registered, newest first."""
+    params = {"state": state, "suite": suite, "cursor": cursor, "limit": limit}
+    return Call("GET", "/v1/gates", as_(m.Page[m.Gate]), params=params)
+
+
+def list_gate_trials(
+    id: str, *, state: str | None = None, arm: str | None = None, cursor: str | None = None, limit: int | None = None
+) -> Call[m.Page[m.GateTrial]]:
+    """One page of the trials of a gate."""
+    params = {"state": state, "arm": arm, "cursor": cursor, "limit": limit}
+    return Call("GET", f"/v1/gates/{part(id)}/trials", as_(m.Page[m.GateTrial]), params=params)
+
+
+def list_decisions(
+    *, verdict: str | None = None, cursor: str | None = None, limit: int | None = None
+) -> Call[m.Page[m.Decision]]:
+    """One page of decisions, newest first."""
+    params = {"verdict": verdict, "cursor": cursor, "limit": limit}
+    return Call("GET", "/v1/decisions", as_(m.Page[m.Decision]), params=params)
+
+
 def extract(slices: Sequence[str], *, split: str = "train") -> Call[m.JobList]:
     """Ask the workers to draw candidates from the episodes of these slices; a job's result has `candidate_ids`."""
     body = {"slices": strings(slices), "split": split}

@@ -124,3 +124,15 @@ class UiSession(Answer):
 
     url: str
     expires_at: datetime
+
+
+class LabelList(Answer):
+    labels: list[Label]
+
+
+class VersionList(Answer):
+    versions: list[Version]
+
+
+class SkillList(Answer):
+    skills: list[Skill]

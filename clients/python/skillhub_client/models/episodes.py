@@ -122,6 +122,20 @@ class Context(Answer):
     """Found, but too long for the token budget."""
 
 
+class KeptContext(Answer):
+    """A context as it was shown; `entries` name the versions in their order."""
+
+    id: str
+    task: str
+    label: str
+    token_budget: int
+    entries: list[dict[str, Any]]
+    text: str
+    text_sha256: str
+    seq: int
+    created_at: datetime
+
+
 class ContextBatch(Answer):
     contexts: list[Context]
     seq: int

@@ -18,6 +18,16 @@ class CaseIn(Input):
     spec: dict[str, Any]
 
 
+class Case(Answer):
+    """A task of a suite as it is stored."""
+
+    id: str
+    key: str
+    split: str
+    slice: str
+    spec: dict[str, Any]
+
+
 class Suite(Answer):
     id: str
     name: str

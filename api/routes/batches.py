@@ -1,0 +1,36 @@
+"""Many things in one call, for trainers and agents: what is not there is left out, and each answer says what it is of."""
+
+from fastapi import APIRouter
+
+from api.deps import ScopeDep
+from api.idempotency import OnceDep
+from api.schemas.batches import LabelQueryIn, LabelsOut, RetireManyIn, SkillsOut, VersionQueryIn, VersionsOut
+from api.schemas.skills import LabelOut, SkillOut, VersionOut
+from skillhub.services import labels, skills, versions
+from skillhub.services.scope import Scope
+
+router = APIRouter(prefix="/v1", tags=["skills"])
+
+
+@router.post("/labels/query")
+def query_labels(body: LabelQueryIn, scope: ScopeDep) -> LabelsOut:
+    """Where one label of many skills points; a skill without it is left out."""
+    found = labels.query(scope, [(name, body.label) for name in body.skills])
+    return LabelsOut(labels=[LabelOut.of(*row) for row in found])
+
+
+@router.post("/versions/query")
+def query_versions(body: VersionQueryIn, scope: ScopeDep) -> VersionsOut:
+    """Versions by id, e.g. all that an episode was shown; an id that is not known is left out."""
+    return VersionsOut(versions=[VersionOut.of(view) for view in versions.by_id(scope, body.ids)])
+
+
+@router.post("/skills/retire")
+def retire_skills(body: RetireManyIn, once: OnceDep) -> SkillsOut:
+    """Take many skills out of service: all of them, or none where one is not there."""
+
+    def retire(scope: Scope) -> SkillsOut:
+        retired = skills.retire_all(scope, names=body.skills, reason=body.reason)
+        return SkillsOut(skills=[SkillOut.of(view) for view in retired])
+
+    return once(SkillsOut, retire)

@@ -1,0 +1,24 @@
+"""Indexes of the orders that lists offer, and of what the sweeper purges."""
+
+from alembic import op
+
+revision = "0007"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+LISTED = ("candidate", "context", "decision", "episode", "gate", "job", "skill")
+
+
+def upgrade() -> None:
+    for table in LISTED:
+        op.create_index(f"ix_{table}_listed", table, ["workspace_id", "id"])
+    op.create_index("ix_episode_by_score", "episode", ["workspace_id", "score", "id"])
+    op.create_index("ix_idempotency_record_created_at", "idempotency_record", ["created_at"])
+
+
+def downgrade() -> None:
+    op.drop_index("ix_idempotency_record_created_at", "idempotency_record")
+    op.drop_index("ix_episode_by_score", "episode")
+    for table in LISTED:
+        op.drop_index(f"ix_{table}_listed", table)
