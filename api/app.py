@@ -16,6 +16,7 @@ from api.routes import (
     health,
     jobs,
     lineage,
+    schedules,
     search,
     skills,
     suites,
@@ -32,7 +33,7 @@ from skillhub.store.session import Database
 
 ROUTES = (
     health, skills, lineage, events, ui_sessions, web, episodes, search,
-    suites, curation, candidates, gates, trials, jobs,
+    suites, curation, candidates, gates, trials, jobs, schedules,
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from skillhub.config import Settings
 from skillhub.models import Job
 from skillhub.rollouts.ingest import EpisodeInput
 from skillhub.rollouts.trace import TraceStep
-from skillhub.services import curation, episodes, jobs
+from skillhub.services import curation, episodes, job_control
 from skillhub.services.scope import Scope
 from tests.faults.conftest import until
 from workers.app import announcer
@@ -46,7 +46,7 @@ def extraction(scope: Scope, slice: str = "boil") -> str:
 
 
 def stored(scope: Scope, job_id: str) -> Job:
-    return jobs.get(scope, job_id)
+    return job_control.get(scope, job_id).job
 
 
 def count(scope: Scope, query: str) -> int:

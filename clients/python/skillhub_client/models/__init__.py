@@ -24,8 +24,6 @@ from skillhub_client.models.gate import (
     Gate,
     GateTrial,
     Health,
-    Job,
-    JobList,
     LeasedTrials,
     ShownDocument,
     Suite,
@@ -34,6 +32,7 @@ from skillhub_client.models.gate import (
     TrialLease,
     TrialResult,
 )
+from skillhub_client.models.jobs import Job, JobAttempt, JobList, Schedule
 
 __all__ = [
     "Answer",
@@ -58,6 +57,7 @@ __all__ = [
     "Ingested",
     "Input",
     "Job",
+    "JobAttempt",
     "JobList",
     "Label",
     "LeasedTrials",
@@ -65,6 +65,7 @@ __all__ = [
     "Page",
     "Parent",
     "SearchResult",
+    "Schedule",
     "Sentence",
     "ShownDocument",
     "Skill",
