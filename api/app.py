@@ -57,7 +57,8 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
 
 @asynccontextmanager
 async def _run_reader(app: FastAPI) -> AsyncIterator[None]:
-    """The reading index follows the event log while the application runs."""
+    """The reading index follows the event log while the application runs; the pool is closed after it."""
     app.state.reader.start()
     yield
     app.state.reader.stop()
+    app.state.database.dispose()

@@ -11,7 +11,6 @@ from skillhub.ids import new_id
 from skillhub.models import Job, JobAttempt
 from skillhub.store import clock
 
-
 WAITING = ("queued", "failed")
 _counted = Job.attempt - Job.forgiven
 """Attempts that count against the limit."""
