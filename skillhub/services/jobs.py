@@ -165,7 +165,7 @@ def sweep(database: Database, announce: Callable[[str], None], settings: Setting
 
 
 def pause_seconds(first: float, attempt: int) -> float:
-    """Pause after an attempt: `first` seconds, doubled with each one, at most MAX_PAUSE_SECONDS, less up to a half by chance."""
+    """Pause after an attempt: `first` seconds, doubled with each one up to MAX_PAUSE_SECONDS; up to a half less by chance."""
     return min(first * 2 ** (attempt - 1), MAX_PAUSE_SECONDS) * random.uniform(0.5, 1.0)
 
 

@@ -211,7 +211,8 @@ def test_the_async_client_meets_the_same_routes(api: TestClient, key: str) -> No
 
 
 def _endpoints() -> list[Any]:
-    functions = [value for module in (catalog, episodes, gate, jobs) for value in vars(module).values() if inspect.isfunction(value)]
+    modules = (catalog, episodes, gate, jobs)
+    functions = [value for module in modules for value in vars(module).values() if inspect.isfunction(value)]
     return [function for function in functions if "Call[" in str(inspect.signature(function).return_annotation)]
 
 

@@ -18,7 +18,7 @@ from skillhub.services.scope import Scope
 from tests.faults.conftest import until
 from workers.app import announcer
 
-StartWorker = Callable[[], subprocess.Popen]
+StartWorker = Callable[..., subprocess.Popen]
 
 READING = "LOCK TABLE step IN ACCESS EXCLUSIVE MODE"
 """Holds the job where it reads its episodes, before it changes anything."""
