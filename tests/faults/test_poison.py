@@ -98,7 +98,7 @@ def test_a_job_that_kills_its_process_is_dead_after_three_attempts_and_stops_nob
     view = job_control.get(loud, poison)
     calm_p95, p95 = waited(loud, calm), waited(loud, others)
     print(f"\npoison: {killed} processes killed, {view.job.state} after {view.job.attempt} attempts; "
-          f"{len(others)} others one after the other beside it: p95 {p95:.2f} s; {OTHERS} without it: p95 {calm_p95:.2f} s")  # fmt: skip
+          f"others beside it, {len(others)}: p95 {p95:.2f} s; without it, {OTHERS}: p95 {calm_p95:.2f} s")  # fmt: skip
     assert (view.job.state, view.job.attempt) == ("dead", 3)
     assert [one.state for one in view.attempts] == ["vanished"] * 3
     assert "no sign of life" in view.job.error
