@@ -74,10 +74,11 @@ def run_worker(settings: Settings, *, concurrency: int = 2) -> int:
 
     Running jobs get `shutdown_seconds` to end; then they are given back and the process ends with code 0.
     """
-    from workers import runner, shutdown, sweeper
+    from workers import broker, runner, shutdown, sweeper
 
     database = Database(settings.database_url)
     announce = announcer(settings)
+    broker.outlive()
     app = create_celery(settings)
 
     @app.task(name=TASK)

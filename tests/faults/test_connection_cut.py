@@ -1,7 +1,7 @@
 """Promise 2: a retry after an unknown commit is safe.
 
 Two proxies cut connections in the worst moment: between API and PostgreSQL after the server has committed (or before it
-heard of the commit), and between client and API after the answer was made. The client sends again with the same Idempotency-Key.
+heard of the commit), and between client and API after the answer was made. The client sends again under the same key.
 `SKILLHUB_FAULT_SEEDS=20` for the full load.
 """
 
