@@ -63,11 +63,9 @@ def test_a_log_keeps_its_end_and_a_bound(scope: Scope, job: str) -> None:
 
 
 def test_what_cannot_be_stored_in_a_line_or_an_error_is_replaced(scope: Scope, job: str) -> None:
-    def odd(claim: Claim) -> None:
-        claim.log("nul \0 and half a pair \ud83d")
-        raise ValueError("nul \0 and half a pair \ud83d")
-
-    assert run(scope, job, odd)
+    odd = claim(scope, job)
+    odd.log("nul \0 and half a pair \ud83d")
+    odd.fail("nul \0 and half a pair \ud83d")
     assert stored(scope, job).state == "failed"
     assert "nul \ufffd and half a pair \ufffd" in stored(scope, job).error
     assert "nul \ufffd and half a pair \ufffd" in stored(scope, job).log

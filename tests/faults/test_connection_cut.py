@@ -27,7 +27,7 @@ from tests.conftest import ROOT
 from tests.faults.conftest import until
 from tests.faults.test_worker_kill import count
 
-ROUNDS = 4 * int(os.environ.get("SKILLHUB_FAULT_SEEDS", "3"))
+ROUNDS = 2 * int(os.environ.get("SKILLHUB_FAULT_SEEDS", "3"))
 SECRET = "a-secret-of-the-tests"
 SOCKET = ".s.PGSQL.5432"
 COMMIT = b"COMMIT\x00"
