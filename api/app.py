@@ -21,6 +21,7 @@ from api.routes import (
     health,
     jobs,
     lineage,
+    schedules,
     search,
     skills,
     suites,
@@ -39,7 +40,7 @@ from skillhub.store.session import Database
 
 ROUTES = (
     health, docs, batches, skills, transfer, lineage, events, ui_sessions, web, episodes, search,
-    suites, curation, candidates, gates, trials, jobs,
+    suites, curation, candidates, gates, trials, jobs, schedules,
 )  # fmt: skip
 
 
@@ -70,7 +71,8 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
 
 @asynccontextmanager
 async def _run_reader(app: FastAPI) -> AsyncIterator[None]:
-    """The reading index follows the event log while the application runs."""
+    """The reading index follows the event log while the application runs; the pool is closed after it."""
     app.state.reader.start()
     yield
     app.state.reader.stop()
+    app.state.database.dispose()

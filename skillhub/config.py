@@ -25,8 +25,12 @@ class Settings(BaseSettings):
     """How long a claim on a job or trial holds without a sign of life."""
     max_attempts: int = 3
     """Claims a job gets before it is dead."""
+    retry_seconds: float = 2.0
+    """Pause before the second attempt at a job, less some chance; it doubles with each further one."""
     sweep_seconds: float = 2.0
     """Pause between two rounds of the sweeper."""
+    shutdown_seconds: int = 10
+    """How long requests and jobs in flight may go on after SIGTERM."""
     max_body_bytes: int = 64 * 1024 * 1024
     """Larger requests are refused before they are read."""
     max_streams: int = 200

@@ -102,7 +102,7 @@ def _database(settings: Settings) -> str:
     """Reachable, and no commit is acknowledged before it is on disk."""
     import psycopg
 
-    from skillhub.embedded import EmbeddedFailed, assert_durable
+    from skillhub.store.durability import NotDurable, assert_durable
 
     _needs(settings.database_url, "SKILLHUB_DATABASE_URL")
     try:
@@ -111,7 +111,7 @@ def _database(settings: Settings) -> str:
             version = connection.execute("SHOW server_version").fetchone()[0]
     except psycopg.OperationalError as error:
         raise Fault(f"not reachable: {str(error).strip().splitlines()[-1]}") from error
-    except EmbeddedFailed as error:
+    except NotDurable as error:
         raise Fault(error.detail) from error
     return f"PostgreSQL {version.split()[0]}, commits are durable"
 

@@ -74,6 +74,8 @@ class Postgres:
         """URL of the product's database once the server answers and is as safe as the product needs it."""
         import psycopg
 
+        from skillhub.store.durability import assert_durable
+
         connection = self._connect(child)
         with connection:
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
@@ -196,14 +198,6 @@ class Valkey:
             answers = connection.makefile("rb")
             return [answers.readline(), answers.readline()] == [b"+OK\r\n", b"+PONG\r\n"]
         return False
-
-
-def assert_durable(connection) -> None:
-    """EmbeddedFailed where a commit could be acknowledged before it is on disk."""
-    for setting in ("synchronous_commit", "fsync", "full_page_writes"):
-        value = connection.execute(f"SHOW {setting}").fetchone()[0]
-        if value not in ("on", "remote_apply"):
-            raise EmbeddedFailed(f"PostgreSQL runs with {setting}={value}, which can lose acknowledged writes; set it to on")
 
 
 def free_port() -> int:

@@ -70,11 +70,15 @@ def announcer(settings: Settings) -> Callable[[str], None]:
 
 
 def run_worker(settings: Settings, *, concurrency: int = 2) -> int:
-    """Run a worker in the foreground until SIGTERM, which lets running jobs end; returns the exit code."""
-    from workers import runner, sweeper
+    """Run a worker in the foreground until SIGTERM; returns the exit code.
+
+    Running jobs get `shutdown_seconds` to end; then they are given back and the process ends with code 0.
+    """
+    from workers import broker, runner, shutdown, sweeper
 
     database = Database(settings.database_url)
     announce = announcer(settings)
+    broker.outlive()
     app = create_celery(settings)
 
     @app.task(name=TASK)
@@ -84,7 +88,7 @@ def run_worker(settings: Settings, *, concurrency: int = 2) -> int:
     worker = app.Worker(
         pool="threads", concurrency=concurrency, without_gossip=True, without_mingle=True, without_heartbeat=True
     )
-    with sweeper.sweeping(database, announce, settings):
+    with sweeper.sweeping(database, announce, settings), shutdown.bounded(settings.shutdown_seconds):
         worker.start()
     database.dispose()
     return worker.exitcode or 0

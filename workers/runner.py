@@ -15,6 +15,11 @@ from workers.handlers import HANDLERS, Handler
 
 log = logging.getLogger("skillhub.workers")
 
+BEAT_SECONDS = 5.0
+"""Longest pause between two signs of life; a handler that logs nothing learns this late that its job was cancelled."""
+RUNNING: set[Claim] = set()
+"""Claims that this process works on."""
+
 
 def run(
     database: Database,
@@ -33,7 +38,7 @@ def run(
         with alive(claim):
             _handle(claim, handlers)
     except Fenced:
-        log.warning("job %s: attempt %d lost its lease; its work is dropped", job_id, claim.attempt)
+        log.warning("job %s: attempt %d was cancelled or lost its lease; its work is dropped", job_id, claim.attempt)
     except Exception as error:
         log.exception("job %s: attempt %d failed", job_id, claim.attempt)
         _report(claim, error)
@@ -42,19 +47,21 @@ def run(
 
 @contextmanager
 def alive(claim: Claim) -> Iterator[None]:
-    """Signs of life from a thread, three a lease, while the work lasts."""
+    """Signs of life from a thread while the work lasts, and a place among the claims that a stopping worker gives back."""
     over = threading.Event()
     thread = threading.Thread(target=_beat, args=(claim, over), name=f"heartbeat-{claim.job_id}", daemon=True)
     thread.start()
+    RUNNING.add(claim)
     try:
         yield
     finally:
+        RUNNING.discard(claim)
         over.set()
         thread.join()
 
 
 def _beat(claim: Claim, over: threading.Event) -> None:
-    while not over.wait(claim.settings.lease_seconds / 3):
+    while not over.wait(min(claim.settings.lease_seconds / 3, BEAT_SECONDS)):
         try:
             claim.heartbeat()
         except Fenced:

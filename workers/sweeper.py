@@ -8,19 +8,20 @@ from contextlib import contextmanager
 from sqlalchemy.exc import SQLAlchemyError
 
 from skillhub.config import Settings
-from skillhub.services import idempotency, jobs, trials
+from skillhub.services import idempotency, jobs, schedules, trials
 from skillhub.store.session import Database
 
 log = logging.getLogger("skillhub.workers")
 
 
 def sweep_once(database: Database, announce: Callable[[str], None], settings: Settings) -> None:
-    """One round: dead and waiting jobs, then leases on trials, then answers kept for retries."""
+    """One round: schedules that are due, dead and waiting jobs, leases on trials, then answers kept for retries."""
+    fired = schedules.fire_due(database, announce)
     sent = jobs.sweep(database, announce, settings)
     expired = trials.expire(database, max_attempts=settings.max_attempts)
     idempotency.purge(database)
-    if sent or expired:
-        log.info("sweeper: %d jobs announced again, %d trials given back", sent, expired)
+    if fired or sent or expired:
+        log.info("sweeper: %d schedules fired, %d jobs announced again, %d trials given back", fired, sent, expired)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Running a hub: everything at once, or each process alone."""
 
-import socket
 from contextlib import suppress
 from typing import Annotated
 
@@ -52,14 +51,12 @@ def serve(
     data_dir: DataDir = DEFAULT_DATA_DIR,
 ) -> None:
     """Run the API alone, against SKILLHUB_DATABASE_URL."""
-    import uvicorn
-
+    from api import server
     from api.app import create_app
     from workers.app import announcer
 
     settings = settings_with_secret(data_dir)
-    config = uvicorn.Config(create_app(settings, announce=announcer(settings)), host=host, port=port, log_level="info")
-    uvicorn.Server(config).run(sockets=None if fd is None else [socket.socket(fileno=fd)])
+    server.serve(create_app(settings, announce=announcer(settings)), host=host, port=port, fd=fd)
 
 
 @app.command()

@@ -7,8 +7,9 @@ from skillhub.models.event import Event
 from skillhub.models.evidence import Evidence, EvidenceEpisode
 from skillhub.models.gate import Decision, Gate, Trial
 from skillhub.models.idempotency import IdempotencyRecord
-from skillhub.models.job import Job
+from skillhub.models.job import Job, JobAttempt
 from skillhub.models.label import Label
+from skillhub.models.schedule import Schedule
 from skillhub.models.skill import Skill
 from skillhub.models.suite import Case, Suite
 from skillhub.models.version import Version, VersionFile, VersionParent
@@ -16,6 +17,6 @@ from skillhub.models.workspace import ApiKey, Workspace
 
 __all__ = [
     "ApiKey", "Candidate", "Case", "Context", "Decision", "Embedding", "Episode", "Event", "Evidence",
-    "EvidenceEpisode", "Exposure", "Gate", "IdempotencyRecord", "Job", "Label", "Skill", "Step", "Suite", "Trial",
-    "Version", "VersionFile", "VersionParent", "Workspace",
+    "EvidenceEpisode", "Exposure", "Gate", "IdempotencyRecord", "Job", "JobAttempt", "Label", "Schedule", "Skill",
+    "Step", "Suite", "Trial", "Version", "VersionFile", "VersionParent", "Workspace",
 ]  # fmt: skip

@@ -4,25 +4,34 @@ A claim commits before any work, so that work which kills its process is counted
 transaction, which first makes sure that this attempt is still the running one.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import random
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from skillhub.config import Settings
-from skillhub.errors import Conflict, NotFound
+from skillhub.errors import Conflict
 from skillhub.models import Job
 from skillhub.models.base import now
+from skillhub.safety.text import storable
 from skillhub.services.scope import Scope, Unit
 from skillhub.store import clock, jobs
-from skillhub.store.keyset import Start
 from skillhub.store.session import Database
 
 ANNOUNCE_PAUSE_SECONDS = 10.0
 """The broker is told again of a waiting job after this long."""
 ANNOUNCE_LIMIT = 100
 MAX_ERROR = 4000
-NEWEST = Start("-created_at")
+MAX_LOG = 64_000
+"""Characters; of a longer log the end is kept."""
+CLIPPED = "(earlier lines were dropped)\n"
+MAX_PAUSE_SECONDS = 300.0
+TELL_SECONDS = 0.5
+"""Log and progress of a running job are stored no more often."""
+FINAL = frozenset({"succeeded", "dead", "cancelled"})
 
 
 class Fenced(Conflict):
@@ -31,9 +40,9 @@ class Fenced(Conflict):
     code = "fenced"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Claim:
-    """One attempt at a job."""
+    """One attempt at a job. Its methods but `effect` may be called from any thread."""
 
     scope: Scope
     job_id: str
@@ -41,39 +50,76 @@ class Claim:
     payload: dict[str, Any]
     attempt: int
     settings: Settings
+    text: str = ""
+    """The job's log, with the lines of the attempts before."""
+    done: float = 0.0
+    """Progress in [0, 1]."""
     result: dict[str, Any] = field(default_factory=dict)
     """The handler fills it inside `effect`."""
-    lines: list[str] = field(default_factory=list)
+    _lost: bool = False
+    _in_effect: bool = False
+    _told_at: float = 0.0
 
     def log(self, line: str) -> None:
-        """A line for people; stored with the end of the attempt."""
-        self.lines.append(f"attempt {self.attempt}: {line}\n")
+        """A line for people, soon visible. Fenced where the job was cancelled or the lease lost: the handler should end."""
+        self.text = _clipped(f"{self.text}attempt {self.attempt}: {storable(line)}\n")
+        self._tell()
+
+    def progress(self, done: float) -> None:
+        """How much is done, in [0, 1], soon visible. Fenced as `log`."""
+        self.done = min(max(done, 0.0), 1.0)
+        self._tell()
 
     def heartbeat(self) -> None:
-        """Prolong the lease; Fenced where it was lost."""
+        """Prolong the lease and store log and progress; Fenced where the lease was lost or the job cancelled."""
+        self._told_at = time.monotonic()
         with self.scope.transaction() as unit:
             seconds = self.settings.lease_seconds
-            if not jobs.extend(unit.session, self.job_id, attempt=self.attempt, lease_seconds=seconds):
-                raise Fenced
+            known = {"attempt": self.attempt, "lease_seconds": seconds, "progress": self.done, "log": self.text}
+            self._lost = not jobs.report(unit.session, self.job_id, **known)
+        if self._lost:
+            raise Fenced
 
     @contextmanager
     def effect(self) -> Iterator[Unit]:
         """The one transaction in which the job changes anything; leaving it ends the job. Fenced where the lease was lost."""
         with self.scope.transaction() as unit:
             job = self._running_in(unit)
-            yield unit
-            job.state, job.result, job.progress = "succeeded", dict(self.result), 1.0
-            self._end_in(unit, job)
+            self._in_effect = True
+            try:
+                yield unit
+            finally:
+                self._in_effect = False
+            job.state, job.result, self.done, job.error = "succeeded", dict(self.result), 1.0, None
+            self._end_in(unit, job, ended="succeeded")
             unit.record("job.succeeded", job.id, kind=job.kind, attempt=job.attempt)
 
     def fail(self, error: str) -> None:
-        """This attempt broke; the job is tried again, or is dead after the last attempt."""
+        """This attempt broke; the job is tried again after a pause, or is dead after the last attempt."""
         with self.scope.transaction() as unit:
             job = self._running_in(unit)
-            job.state = "failed" if job.attempt < self.settings.max_attempts else "dead"
-            job.error = error[:MAX_ERROR]
-            self._end_in(unit, job)
+            counted = job.attempt - job.forgiven
+            job.state = "failed" if counted < self.settings.max_attempts else "dead"
+            job.run_after = clock.now(unit.session) + timedelta(seconds=pause_seconds(self.settings.retry_seconds, counted))
+            job.error = storable(error)[:MAX_ERROR]
+            self._end_in(unit, job, ended="failed")
             unit.record("job.failed", job.id, kind=job.kind, attempt=job.attempt, state=job.state)
+
+    def give_back(self) -> None:
+        """Let another worker begin at once; this attempt does not count. Fenced where the lease was lost."""
+        with self.scope.transaction() as unit:
+            job = self._running_in(unit)
+            self._lost = True
+            job.state, job.forgiven, job.announced_at = "queued", job.forgiven + 1, now()
+            self._end_in(unit, job, ended="given_back")
+            unit.jobs.append(job.id)
+
+    def _tell(self) -> None:
+        """Not inside `effect`: its transaction holds the job's row and stores the same at its end."""
+        if self._lost:
+            raise Fenced
+        if not self._in_effect and time.monotonic() - self._told_at >= TELL_SECONDS:
+            self.heartbeat()
 
     def _running_in(self, unit: Unit) -> Job:
         job = jobs.lock(unit.session, self.job_id)
@@ -81,10 +127,10 @@ class Claim:
             raise Fenced
         return job
 
-    def _end_in(self, unit: Unit, job: Job) -> None:
-        job.log += "".join(self.lines)
-        job.lease_expires_at = None
-        job.finished_at = None if job.state == "failed" else now()
+    def _end_in(self, unit: Unit, job: Job, *, ended: str) -> None:
+        job.log, job.progress, job.lease_expires_at = self.text, self.done, None
+        job.finished_at = now() if job.state in FINAL else None
+        jobs.end_attempt(unit.session, job.id, state=ended, error=job.error)
         unit.session.add(job)
         unit.session.flush()
 
@@ -100,7 +146,7 @@ def claim(
     scope = Scope(database, job.workspace_id, "system")
     if announce is not None:
         scope = replace(scope, announce=announce)
-    return Claim(scope, job.id, job.kind, job.payload, job.attempt, settings)
+    return Claim(scope, job.id, job.kind, job.payload, job.attempt, settings, text=job.log)
 
 
 def sweep(database: Database, announce: Callable[[str], None], settings: Settings) -> int:
@@ -118,18 +164,14 @@ def sweep(database: Database, announce: Callable[[str], None], settings: Setting
     return len(waiting)
 
 
-def get(scope: Scope, job_id: str) -> Job:
-    with scope.transaction() as unit:
-        job = jobs.get(unit.session, job_id)
-        if job is None:
-            raise NotFound(f"there is no job {job_id!r}")
-        return job
+def pause_seconds(first: float, attempt: int) -> float:
+    """Pause after an attempt: `first` seconds, doubled with each one up to MAX_PAUSE_SECONDS; up to a half less by chance."""
+    return min(first * 2 ** (attempt - 1), MAX_PAUSE_SECONDS) * random.uniform(0.5, 1.0)
 
 
-def page(scope: Scope, start: Start = NEWEST, **filters: Any) -> Sequence[Job]:
-    """Jobs by `state`, `kind`, `created_after`, `created_before`."""
-    with scope.transaction() as unit:
-        return jobs.page(unit.session, workspace_id=unit.workspace_id, start=start, **filters)
+def _clipped(text: str) -> str:
+    """The end of a log that grew too long."""
+    return text if len(text) <= MAX_LOG else CLIPPED + text[len(CLIPPED) - MAX_LOG :]
 
 
 def _bury(database: Database, settings: Settings) -> None:
@@ -142,6 +184,7 @@ def _bury(database: Database, settings: Settings) -> None:
                 continue
             job.state, job.finished_at, job.lease_expires_at = "dead", now(), None
             job.error = f"attempt {job.attempt} showed no sign of life"
+            jobs.end_attempt(unit.session, job.id, state="vanished")
             unit.session.add(job)
             unit.session.flush()
             unit.record("job.failed", job.id, kind=job.kind, attempt=job.attempt, state=job.state)

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import Engine, create_engine, text
+from sqlalchemy.event import listen
 from sqlmodel import Session
+
+from skillhub.store import durability
 
 APP_ROLE = "skillhub_app"
 """Sees the rows of one workspace (row-level security)."""
@@ -23,6 +26,7 @@ class Database:
         self.engine: Engine = create_engine(
             sqlalchemy_url(url), pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True
         )
+        listen(self.engine, "connect", durability.on_connect)
 
     @contextmanager
     def transaction(self, workspace_id: str) -> Iterator[Session]:
@@ -44,9 +48,9 @@ class Database:
             yield session
 
     def ping(self) -> None:
-        """Nothing, where the database answers; works without a schema."""
+        """Nothing, where the database answers and is durable; works without a schema."""
         with self.engine.connect() as connection:
-            connection.execute(text("SELECT 1"))
+            durability.assert_durable(connection.connection.driver_connection)
 
     def dispose(self) -> None:
         self.engine.dispose()

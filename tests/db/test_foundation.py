@@ -1,5 +1,6 @@
 """The ground everything stands on: isolation, immutability, the chain."""
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from alembic import command
@@ -9,6 +10,8 @@ from sqlalchemy.exc import DBAPIError
 from skillhub.models import Event, Workspace
 from skillhub.services.scope import Scope
 from skillhub.store import events
+from skillhub.store.durability import NotDurable
+from skillhub.store.session import Database
 from tests.conftest import ROOT
 
 
@@ -52,3 +55,16 @@ def test_tampering_with_the_log_names_the_first_bad_row(scope: Scope) -> None:
         owner.execute(sa.text("UPDATE event SET payload = '{\"number\": 99}' WHERE seq = 3"))
     with scope.database.transaction("wsp_test") as session:
         assert events.first_broken(session, "wsp_test") == 3
+
+
+@pytest.mark.parametrize("setting", ["synchronous_commit=off", "synchronous_commit=local", "synchronous_commit=remote_write"])
+def test_a_database_that_could_lose_acknowledged_writes_is_refused(database_url: str, setting: str) -> None:
+    name, value = setting.split("=")
+    with psycopg.connect(database_url, autocommit=True) as owner:
+        owner.execute(f"ALTER DATABASE {owner.info.dbname} SET {name} TO {value}")
+    lossy = Database(database_url)
+    with pytest.raises(NotDurable, match=setting), lossy.system_transaction():
+        pass
+    with pytest.raises(NotDurable, match=setting):
+        lossy.ping()
+    lossy.dispose()

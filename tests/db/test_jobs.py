@@ -9,13 +9,13 @@ from skillhub.config import Settings
 from skillhub.models import Job
 from skillhub.rollouts.ingest import EpisodeInput
 from skillhub.rollouts.trace import TraceStep
-from skillhub.services import candidates, curation, episodes, jobs, versions
+from skillhub.services import candidates, curation, episodes, job_control, jobs, versions
 from skillhub.services.jobs import Claim, Fenced
 from skillhub.services.scope import Scope
 from workers import runner
 from workers.handlers import HANDLERS
 
-SETTINGS = Settings(lease_seconds=60, max_attempts=3)
+SETTINGS = Settings(lease_seconds=60, max_attempts=3, retry_seconds=0)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def notes(scope: Scope) -> int:
 
 
 def stored(scope: Scope, job_id: str) -> Job:
-    return jobs.get(scope, job_id)
+    return job_control.get(scope, job_id).job
 
 
 def test_a_message_sent_many_times_at_once_takes_effect_once(scope: Scope, job: str) -> None:

@@ -13,12 +13,12 @@ from skillhub.config import Settings
 from skillhub.models import Job
 from skillhub.rollouts.ingest import EpisodeInput
 from skillhub.rollouts.trace import TraceStep
-from skillhub.services import curation, episodes, jobs
+from skillhub.services import curation, episodes, job_control
 from skillhub.services.scope import Scope
 from tests.faults.conftest import until
 from workers.app import announcer
 
-StartWorker = Callable[[], subprocess.Popen]
+StartWorker = Callable[..., subprocess.Popen]
 
 READING = "LOCK TABLE step IN ACCESS EXCLUSIVE MODE"
 """Holds the job where it reads its episodes, before it changes anything."""
@@ -46,7 +46,7 @@ def extraction(scope: Scope, slice: str = "boil") -> str:
 
 
 def stored(scope: Scope, job_id: str) -> Job:
-    return jobs.get(scope, job_id)
+    return job_control.get(scope, job_id).job
 
 
 def count(scope: Scope, query: str) -> int:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import httpx
 
 from skillhub_client.client import FINAL_JOB_STATES
-from skillhub_client.endpoints import catalog, episodes, gate
+from skillhub_client.endpoints import catalog, episodes, gate, jobs
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import awaited
 from skillhub_client.models import Event, Job
@@ -52,7 +52,7 @@ class AsyncClient:
             attempt += 1
 
     async def wait_for_job(self, id: str, *, timeout_seconds: float = 60.0, poll_seconds: float = 0.2) -> Job:
-        """The job once it has `succeeded` or is `dead`; TimedOut where that takes longer."""
+        """The job once it has `succeeded`, is `dead` or `cancelled`; TimedOut where that takes longer."""
         deadline = time.monotonic() + timeout_seconds
         while True:
             job = await self.get_job(id)
@@ -119,6 +119,13 @@ class AsyncClient:
     extract = awaited(gate.extract)
     get_job = awaited(gate.get_job)
     list_jobs = awaited(gate.list_jobs)
+    cancel_job = awaited(jobs.cancel_job)
+    retry_job = awaited(jobs.retry_job)
+    retry_jobs = awaited(jobs.retry_jobs)
+    list_schedules = awaited(jobs.list_schedules)
+    get_schedule = awaited(jobs.get_schedule)
+    put_schedule = awaited(jobs.put_schedule)
+    delete_schedule = awaited(jobs.delete_schedule)
     propose = awaited(gate.propose)
     list_candidates = awaited(gate.list_candidates)
     list_suites = awaited(gate.list_suites)

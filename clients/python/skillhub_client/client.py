@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import httpx
 
-from skillhub_client.endpoints import catalog, episodes, gate
+from skillhub_client.endpoints import catalog, episodes, gate, jobs
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import blocking
 from skillhub_client.models import Event, Job
@@ -16,7 +16,7 @@ from skillhub_client.watch import Watch
 
 T = TypeVar("T")
 
-FINAL_JOB_STATES = frozenset({"succeeded", "dead"})
+FINAL_JOB_STATES = frozenset({"succeeded", "dead", "cancelled"})
 
 
 class Client:
@@ -55,7 +55,7 @@ class Client:
             attempt += 1
 
     def wait_for_job(self, id: str, *, timeout_seconds: float = 60.0, poll_seconds: float = 0.2) -> Job:
-        """The job once it has `succeeded` or is `dead`; TimedOut where that takes longer."""
+        """The job once it has `succeeded`, is `dead` or `cancelled`; TimedOut where that takes longer."""
         deadline = time.monotonic() + timeout_seconds
         while True:
             job = self.get_job(id)
@@ -120,6 +120,13 @@ class Client:
     extract = blocking(gate.extract)
     get_job = blocking(gate.get_job)
     list_jobs = blocking(gate.list_jobs)
+    cancel_job = blocking(jobs.cancel_job)
+    retry_job = blocking(jobs.retry_job)
+    retry_jobs = blocking(jobs.retry_jobs)
+    list_schedules = blocking(jobs.list_schedules)
+    get_schedule = blocking(jobs.get_schedule)
+    put_schedule = blocking(jobs.put_schedule)
+    delete_schedule = blocking(jobs.delete_schedule)
     propose = blocking(gate.propose)
     list_candidates = blocking(gate.list_candidates)
     list_suites = blocking(gate.list_suites)

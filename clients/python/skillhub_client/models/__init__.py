@@ -43,8 +43,6 @@ from skillhub_client.models.gate import (
     Gate,
     GateTrial,
     Health,
-    Job,
-    JobList,
     LeasedTrials,
     ShownDocument,
     Suite,
@@ -53,6 +51,7 @@ from skillhub_client.models.gate import (
     TrialLease,
     TrialResult,
 )
+from skillhub_client.models.jobs import Job, JobAttempt, JobList, Schedule
 
 __all__ = [
     "Answer",
@@ -81,6 +80,7 @@ __all__ = [
     "Ingested",
     "Input",
     "Job",
+    "JobAttempt",
     "JobList",
     "KeptContext",
     "Label",
@@ -89,6 +89,7 @@ __all__ = [
     "Lineage",
     "Page",
     "Parent",
+    "Schedule",
     "SearchResult",
     "Sentence",
     "ShownDocument",

@@ -1,4 +1,4 @@
-"""Suites, candidates, gates, trials, jobs."""
+"""Suites, candidates, gates, trials."""
 
 from datetime import datetime
 from typing import Any
@@ -158,26 +158,6 @@ class TrialResult(Input):
 
     score: float
     episode: EpisodeIn | None = None
-
-
-class Job(Answer):
-    """Background work. Final states are `succeeded` and `dead`; `failed` is tried again."""
-
-    id: str
-    kind: str
-    state: str
-    progress: float = 0.0
-    attempt: int = 0
-    payload: dict[str, Any] = Field(default_factory=dict)
-    log: str = ""
-    result: dict[str, Any] | None = None
-    error: str | None = None
-    created_at: datetime
-    finished_at: datetime | None = None
-
-
-class JobList(Answer):
-    jobs: list[Job]
 
 
 class Health(Answer):

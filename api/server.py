@@ -1,0 +1,30 @@
+"""Serves the application and, on SIGTERM, ends without cutting anyone off: another process may listen on the same socket."""
+
+import asyncio
+import socket
+
+import uvicorn
+from fastapi import FastAPI
+
+LAST_REQUESTS_SECONDS = 0.5
+"""Between no longer accepting and closing idle connections: what was sent to this process by then is still answered."""
+
+
+class Server(uvicorn.Server):
+    """uvicorn closes connections in the moment it stops accepting, and resets those whose request it has not read yet."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(LAST_REQUESTS_SECONDS)
+        await super().shutdown(sockets)
+
+
+def serve(app: FastAPI, *, host: str, port: int, fd: int | None) -> None:
+    """Serve until SIGTERM or SIGINT on an inherited listening socket, or on host and port.
+
+    Requests in flight get `shutdown_seconds`; streams and what takes longer are ended then.
+    """
+    seconds = app.state.settings.shutdown_seconds
+    config = uvicorn.Config(app, host=host, port=port, log_level="info", timeout_graceful_shutdown=seconds)
+    Server(config).run(sockets=None if fd is None else [socket.socket(fileno=fd)])
