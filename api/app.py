@@ -5,9 +5,10 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from api import problems
+from api import problems, roles
 from api.limits import BodyLimit
 from api.routes import (
+    audit,
     candidates,
     curation,
     episodes,
@@ -15,6 +16,7 @@ from api.routes import (
     gates,
     health,
     jobs,
+    keys,
     lineage,
     search,
     skills,
@@ -27,12 +29,13 @@ from skillhub import __version__
 from skillhub.config import Settings
 from skillhub.retrieval import embed
 from skillhub.retrieval.reader import Reader
+from skillhub.services.limits import Limiter
 from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
     health, skills, lineage, events, ui_sessions, web, episodes, search,
-    suites, curation, candidates, gates, trials, jobs,
+    suites, curation, candidates, gates, trials, jobs, keys, audit,
 )  # fmt: skip
 
 
@@ -46,11 +49,13 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     encoder = embed.shared(settings.embedding_model, settings.embedding_threads)
     app.state.reader = Reader(app.state.database, encoder)
     app.state.searcher = Searcher(app.state.reader, wait_seconds=settings.search_wait_seconds)
+    app.state.limiter = Limiter(settings)
     app.state.migrated = False
     app.add_middleware(BodyLimit, most=settings.max_body_bytes)
     problems.install(app)
     for module in ROUTES:
         app.include_router(module.router)
+    roles.check_complete(app)
     return app
 
 

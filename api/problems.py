@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 
-from skillhub.errors import Invalid, SkillhubError, Unauthorized, Unavailable
+from skillhub.errors import Invalid, RateLimited, SkillhubError, Unauthorized, Unavailable
 from skillhub.safety.text import storable
 
 log = logging.getLogger("skillhub.api")
@@ -48,7 +48,7 @@ def _sendable(value: Any) -> Any:
 
 async def _skillhub_error(request: Request, error: SkillhubError) -> JSONResponse:
     headers: dict[str, str] = {}
-    if isinstance(error, Unavailable):
+    if isinstance(error, Unavailable | RateLimited):
         headers["Retry-After"] = str(error.retry_after_seconds)
     if isinstance(error, Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"

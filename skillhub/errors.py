@@ -70,6 +70,17 @@ class Forbidden(SkillhubError):
     status = 403
 
 
+class RateLimited(SkillhubError):
+    """This API key has used up its allowance; wait."""
+
+    code = "rate_limited"
+    status = 429
+
+    def __init__(self, detail: str | None = None, *, retry_after_seconds: int) -> None:
+        super().__init__(detail)
+        self.retry_after_seconds = retry_after_seconds
+
+
 class TooLarge(SkillhubError):
     """The input is larger than the limit."""
 
