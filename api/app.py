@@ -6,11 +6,12 @@ from functools import partial
 
 from fastapi import Depends, FastAPI
 
-from api import contract, conventions, problems
+from api import contract, conventions, problems, roles
 from api.feed import Feed
 from api.limits import BodyLimit
 from api.requests import RequestId
 from api.routes import (
+    audit,
     batches,
     candidates,
     curation,
@@ -20,6 +21,7 @@ from api.routes import (
     gates,
     health,
     jobs,
+    keys,
     lineage,
     schedules,
     search,
@@ -35,12 +37,13 @@ from skillhub.config import Settings
 from skillhub.retrieval import embed
 from skillhub.retrieval.reader import Reader
 from skillhub.services import log
+from skillhub.services.limits import Limiter
 from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
     health, docs, batches, skills, transfer, lineage, events, ui_sessions, web, episodes, search,
-    suites, curation, candidates, gates, trials, jobs, schedules,
+    suites, curation, candidates, gates, trials, jobs, schedules, keys, audit,
 )  # fmt: skip
 
 
@@ -58,6 +61,7 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     app.state.reader = Reader(app.state.database, encoder)
     app.state.searcher = Searcher(app.state.reader, wait_seconds=settings.search_wait_seconds)
     app.state.feed = Feed(partial(log.heads, app.state.database), most=settings.max_streams)
+    app.state.limiter = Limiter(settings)
     app.state.migrated = False
     app.add_middleware(conventions.Representation)
     app.add_middleware(BodyLimit, most=settings.max_body_bytes)
@@ -66,6 +70,7 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     contract.install(app)
     for module in ROUTES:
         app.include_router(module.router, dependencies=[Depends(conventions.keep)])
+    roles.check_complete(module.router for module in ROUTES)
     return app
 
 

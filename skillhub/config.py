@@ -35,5 +35,13 @@ class Settings(BaseSettings):
     """Larger requests are refused before they are read."""
     max_streams: int = 200
     """Change feeds one API process keeps open."""
+    reads_per_minute: int = 60_000
+    """Requests of one key that only read, where the key has no limit of its own. Counted in the broker, for all replicas."""
+    writes_per_minute: int = 30_000
+    """Requests of one key that record or propose."""
+    publications_per_minute: int = 30_000
+    """Requests of one key that publish or administer."""
+    publications_per_day: int = 1_000_000
+    """The same over a day."""
     search_wait_seconds: float = 5.0
     """Longest wait of a search for `min_seq`."""

@@ -11,9 +11,14 @@ def sha256_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def canonical_json(value: Any) -> str:
+    """The one text of a value: sorted keys, no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def sha256_json(value: Any) -> str:
-    """Hash of the canonical JSON: sorted keys, no spaces, UTF-8."""
-    return sha256_bytes(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode())
+    """Hash of the canonical JSON in UTF-8."""
+    return sha256_bytes(canonical_json(value).encode())
 
 
 def sha256_files(files: Iterable[tuple[str, int, bytes]]) -> str:

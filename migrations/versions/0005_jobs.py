@@ -7,7 +7,7 @@ from sqlalchemy.dialects import postgresql
 from skillhub.store.tenancy import isolation
 
 revision = "0005"
-down_revision = "0001"
+down_revision = "0003"
 branch_labels = None
 depends_on = None
 

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0007"
-down_revision = "0001"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 

@@ -1,6 +1,7 @@
 """Running a hub: everything at once, or each process alone."""
 
 from contextlib import suppress
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -83,9 +84,12 @@ def migrate(data_dir: DataDir = DEFAULT_DATA_DIR) -> None:
 def key(
     name: Annotated[str, typer.Argument(help="What the key is for.")],
     workspace: Annotated[str, typer.Option(help="Workspace that it opens; made where it is not there.")] = "default",
+    role: Annotated[str, typer.Option(help="read, record, propose, publish or admin: each includes those before.")] = "admin",
+    days: Annotated[int | None, typer.Option(min=1, help="Days after which it expires; without it, it does not.")] = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
 ) -> None:
-    """Make another admin key and print it; it cannot be shown again."""
+    """Make another key and print it; it cannot be shown again."""
+    from skillhub.models.base import now
     from skillhub.services import keys
     from skillhub.stack import workspace_scope
 
@@ -93,7 +97,8 @@ def key(
         raise Invalid("a key needs a name and a workspace")
     settings = settings_with_secret(data_dir)
     with workspace_scope(settings.database_url, workspace) as scope:
-        typer.echo(keys.create_key(scope, name=name, secret=settings.secret))
+        expires_at = now() + timedelta(days=days) if days else None
+        typer.echo(keys.create(scope, name=name, secret=settings.secret, role=role, expires_at=expires_at)[1])
 
 
 @app.command()

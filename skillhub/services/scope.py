@@ -26,6 +26,8 @@ class Scope:
     """Id of the API key, or `system`."""
     announce: Callable[[str], None] = _announce_nothing
     """Tells the broker that a job waits; called only after the commit."""
+    role: str = "admin"
+    """What the actor may do; see `skillhub.services.keys`."""
 
     @contextmanager
     def transaction(self) -> Iterator["Unit"]:

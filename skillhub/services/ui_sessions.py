@@ -10,13 +10,12 @@ import hmac
 import json
 from datetime import datetime, timedelta
 
-from sqlmodel import col, select
-
 from skillhub.errors import Unauthorized, Unavailable
 from skillhub.hashing import keyed_hash
 from skillhub.models import ApiKey
 from skillhub.models.base import now
 from skillhub.services.scope import Scope
+from skillhub.store import keys
 from skillhub.store.session import Database
 
 LINK_SECONDS = 24 * 3600
@@ -37,7 +36,7 @@ def open_session(database: Database, *, link: str, secret: str) -> tuple[str, da
 def resume(database: Database, *, session: str, secret: str) -> Scope:
     """The scope of a session, else Unauthorized."""
     key = _holder(database, token=session, use="session", secret=secret)
-    return Scope(database=database, workspace_id=key.workspace_id, actor=key.id)
+    return Scope(database=database, workspace_id=key.workspace_id, actor=key.id, role=key.role)
 
 
 def _signed(use: str, *, workspace_id: str, key_id: str, seconds: int, secret: str) -> tuple[str, datetime]:
@@ -50,17 +49,14 @@ def _signed(use: str, *, workspace_id: str, key_id: str, seconds: int, secret: s
 
 
 def _holder(database: Database, *, token: str, use: str, secret: str) -> ApiKey:
-    """The unrevoked key a token was signed for."""
+    """The key a token was signed for, if it still holds."""
     facts = _verified(token, secret)
     if facts["use"] != use or facts["expires_at"] < now().timestamp():
         raise Unauthorized("this link or session has expired; ask for a new link")
     with database.system_transaction() as session:
-        query = select(ApiKey).where(
-            ApiKey.id == facts["key_id"], ApiKey.workspace_id == facts["workspace_id"], col(ApiKey.revoked_at).is_(None)
-        )
-        key = session.exec(query).one_or_none()
+        key = keys.active(session, workspace_id=facts["workspace_id"], key_id=facts["key_id"])
     if key is None:
-        raise Unauthorized("the API key behind this session was revoked")
+        raise Unauthorized("the API key behind this session was revoked or has expired")
     return key
 
 

@@ -1,7 +1,7 @@
 """Appending to and reading from the hash-chained event log."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import text
 from sqlmodel import Session, col, func, select
@@ -84,11 +84,43 @@ def page(session: Session, workspace_id: str, *, start: Start, after: int = 0, *
     return keyset.page(session, keyset.filtered(query, Event, filters), Event, orders=ORDERS, start=start)
 
 
+class Broken(NamedTuple):
+    """The first event that does not follow from the one before it."""
+
+    seq: int
+    why: str
+
+
+def get(session: Session, workspace_id: str, seq: int) -> Event | None:
+    return session.get(Event, (workspace_id, seq))
+
+
+def verify(session: Session, workspace_id: str, *, after: int = 0, limit: int | None = None) -> tuple[int, int, Broken | None]:
+    """Follow the chain from the event `after`: how many events were read, the `seq` of the last, and the first broken one.
+
+    Reads a thousand rows at a time, so a log of any length needs no memory.
+    """
+    start = get(session, workspace_id, after)
+    seq, prev, checked = after, start.sha256 if start else GENESIS, 0
+    query = select(Event).where(Event.workspace_id == workspace_id, Event.seq > after).order_by(col(Event.seq)).limit(limit)
+    for event in session.exec(query.execution_options(yield_per=1000)):
+        checked += 1
+        if why := _fault(event, seq=seq + 1, prev=prev):
+            return checked, event.seq, Broken(event.seq, why)
+        seq, prev = event.seq, event.sha256
+    return checked, seq, None
+
+
 def first_broken(session: Session, workspace_id: str) -> int | None:
     """`seq` of the first event that does not follow from the one before it; None where the chain holds."""
-    expected_seq, prev = 1, GENESIS
-    for event in session.exec(select(Event).where(Event.workspace_id == workspace_id).order_by(col(Event.seq))):
-        if event.seq != expected_seq or event.prev_sha256 != prev or event.sha256 != event_sha256(event):
-            return event.seq
-        expected_seq, prev = event.seq + 1, event.sha256
-    return None
+    broken = verify(session, workspace_id)[2]
+    return broken.seq if broken else None
+
+
+def _fault(event: Event, *, seq: int, prev: str) -> str:
+    """What is wrong with an event that should have this number and follow this hash; empty where nothing is."""
+    if event.seq != seq:
+        return f"follows event {seq - 1}: what stood between was deleted"
+    if event.sha256 != event_sha256(event):
+        return "was edited: its content does not give its hash"
+    return "" if event.prev_sha256 == prev else "does not follow from the event before it: one of the two was replaced or moved"

@@ -32,7 +32,7 @@ def fire(scope: Scope) -> int:
 
 
 def enqueued(scope: Scope) -> list[str]:
-    return [job.id for job in job_control.page(scope, state=None, kind=None, before=None, limit=100)]
+    return [job.id for job in job_control.page(scope)]
 
 
 def test_nothing_runs_before_its_time(scope: Scope) -> None:

@@ -20,7 +20,11 @@ from skillhub_client.errors import (
     Unavailable,
 )
 from skillhub_client.models import (
+    ApiKey,
+    AuditHead,
+    AuditVerdict,
     Blame,
+    BrokenEvent,
     Candidate,
     Case,
     CaseIn,
@@ -51,6 +55,7 @@ from skillhub_client.models import (
     LabelList,
     LeasedTrials,
     Lineage,
+    NewApiKey,
     Page,
     Parent,
     Schedule,
@@ -69,15 +74,20 @@ from skillhub_client.models import (
     UiSession,
     Version,
     VersionList,
+    Workspace,
 )
 from skillhub_client.paging import every, every_async
 from skillhub_client.transport import Retries
 
 __all__ = [
     "ApiError",
+    "ApiKey",
     "AsyncClient",
+    "AuditHead",
+    "AuditVerdict",
     "BadAnswer",
     "Blame",
+    "BrokenEvent",
     "Candidate",
     "Case",
     "CaseIn",
@@ -113,6 +123,7 @@ __all__ = [
     "LabelList",
     "LeasedTrials",
     "Lineage",
+    "NewApiKey",
     "NotFound",
     "Page",
     "Parent",
@@ -141,6 +152,7 @@ __all__ = [
     "Unavailable",
     "Version",
     "VersionList",
+    "Workspace",
     "every",
     "every_async",
 ]

@@ -9,7 +9,7 @@ from typing import TypeVar
 import httpx
 
 from skillhub_client.client import FINAL_JOB_STATES
-from skillhub_client.endpoints import catalog, episodes, gate, jobs
+from skillhub_client.endpoints import access, catalog, episodes, gate, jobs
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import awaited
 from skillhub_client.models import Event, Job
@@ -122,6 +122,13 @@ class AsyncClient:
     cancel_job = awaited(jobs.cancel_job)
     retry_job = awaited(jobs.retry_job)
     retry_jobs = awaited(jobs.retry_jobs)
+    get_workspace = awaited(access.get_workspace)
+    list_keys = awaited(access.list_keys)
+    create_key = awaited(access.create_key)
+    rotate_key = awaited(access.rotate_key)
+    revoke_key = awaited(access.revoke_key)
+    audit_head = awaited(access.audit_head)
+    audit_verify = awaited(access.audit_verify)
     list_schedules = awaited(jobs.list_schedules)
     get_schedule = awaited(jobs.get_schedule)
     put_schedule = awaited(jobs.put_schedule)

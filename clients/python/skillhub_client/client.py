@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import httpx
 
-from skillhub_client.endpoints import catalog, episodes, gate, jobs
+from skillhub_client.endpoints import access, catalog, episodes, gate, jobs
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import blocking
 from skillhub_client.models import Event, Job
@@ -123,6 +123,13 @@ class Client:
     cancel_job = blocking(jobs.cancel_job)
     retry_job = blocking(jobs.retry_job)
     retry_jobs = blocking(jobs.retry_jobs)
+    get_workspace = blocking(access.get_workspace)
+    list_keys = blocking(access.list_keys)
+    create_key = blocking(access.create_key)
+    rotate_key = blocking(access.rotate_key)
+    revoke_key = blocking(access.revoke_key)
+    audit_head = blocking(access.audit_head)
+    audit_verify = blocking(access.audit_verify)
     list_schedules = blocking(jobs.list_schedules)
     get_schedule = blocking(jobs.get_schedule)
     put_schedule = blocking(jobs.put_schedule)

@@ -1,5 +1,6 @@
 """What goes in (`...In`, `SkillFile`, `TrialResult`) and what comes out, typed."""
 
+from skillhub_client.models.access import ApiKey, AuditHead, AuditVerdict, BrokenEvent, NewApiKey, Workspace
 from skillhub_client.models.base import Answer, Input, Page
 from skillhub_client.models.catalog import (
     Blame,
@@ -55,7 +56,11 @@ from skillhub_client.models.jobs import Job, JobAttempt, JobList, Schedule
 
 __all__ = [
     "Answer",
+    "ApiKey",
+    "AuditHead",
+    "AuditVerdict",
     "Blame",
+    "BrokenEvent",
     "Candidate",
     "Case",
     "CaseIn",
@@ -87,6 +92,7 @@ __all__ = [
     "LabelList",
     "LeasedTrials",
     "Lineage",
+    "NewApiKey",
     "Page",
     "Parent",
     "Schedule",
@@ -105,4 +111,5 @@ __all__ = [
     "UiSession",
     "Version",
     "VersionList",
+    "Workspace",
 ]
