@@ -4,6 +4,7 @@ The OpenAPI document (`api.contract`) is what is known of a route; so what is do
 """
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from fastapi import Request
@@ -27,13 +28,21 @@ async def keep(request: Request) -> None:
     if operation is None:
         return
     _check_values(request)
-    _check_names(request, {item["name"] for item in operation["parameters"] if item["in"] == "query"})
+    parameters = {item["name"]: item["schema"] for item in operation["parameters"] if item["in"] == "query"}
+    _check_names(request, parameters.keys())
+    _check_once(request, {name for name, schema in parameters.items() if schema.get("type") != "array"})
     if "fields" in request.query_params:
         schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
         request.state.fields = fields.parse(request.query_params["fields"], schema, document["components"]["schemas"])
 
 
-def _check_names(request: Request, known: set[str]) -> None:
+def _check_once(request: Request, single: set[str]) -> None:
+    twice = [name for name in request.query_params if name in single and len(request.query_params.getlist(name)) > 1]
+    if twice:
+        raise Invalid.at([(f"/query/{name}", "given more than once") for name in twice])
+
+
+def _check_names(request: Request, known: Collection[str]) -> None:
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         said = f"known are {', '.join(sorted(known))}" if known else "there are none here"

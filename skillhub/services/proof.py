@@ -15,6 +15,7 @@ from skillhub.store import episodes as episode_rows
 from skillhub.store import gates
 from skillhub.store import lineage as rows
 from skillhub.store import versions as version_rows
+from skillhub.store.keyset import Start
 
 HISTORY = 100
 
@@ -90,7 +91,7 @@ def of_skill(scope: Scope, *, name: str, number: int | None) -> SkillProof:
             view=view,
             version=version,
             origins=origins,
-            history=version_rows.history(unit.session, skill_id=view.skill.id, before=None, limit=HISTORY),
+            history=version_rows.history(unit.session, skill_id=view.skill.id, start=Start("-number", limit=HISTORY)),
             candidates=proposed[::-1],
             episodes=rows.episodes(unit.session, wanted),
         )
