@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from api import problems
 from api.limits import BodyLimit
 from api.routes import (
+    bulk,
     candidates,
     curation,
     episodes,
@@ -23,6 +24,7 @@ from api.routes import (
     ui_sessions,
     web,
 )
+from api.routes.bulk import IMPORT_PATH, MAX_BODY_BYTES
 from skillhub import __version__
 from skillhub.config import Settings
 from skillhub.retrieval import embed
@@ -31,7 +33,7 @@ from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
-    health, skills, lineage, events, ui_sessions, web, episodes, search,
+    health, skills, bulk, lineage, events, ui_sessions, web, episodes, search,
     suites, curation, candidates, gates, trials, jobs,
 )  # fmt: skip
 
@@ -47,7 +49,7 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     app.state.reader = Reader(app.state.database, encoder)
     app.state.searcher = Searcher(app.state.reader, wait_seconds=settings.search_wait_seconds)
     app.state.migrated = False
-    app.add_middleware(BodyLimit, most=settings.max_body_bytes)
+    app.add_middleware(BodyLimit, most=settings.max_body_bytes, streams={IMPORT_PATH: MAX_BODY_BYTES})
     problems.install(app)
     for module in ROUTES:
         app.include_router(module.router)
