@@ -28,17 +28,17 @@ class BodyLimit:
         if _declared(scope) > most:
             await problem(status=413, code="too_large", detail=_detail(most))(scope, receive, send)
         else:
-            await self.app(scope, self._counted(receive, most), send)
+            await self.app(scope, receive if scope["path"] in self.streams else self._counted(receive), send)
 
-    def _counted(self, receive: Receive, most: int) -> Receive:
+    def _counted(self, receive: Receive) -> Receive:
         seen = 0
 
         async def counted() -> MutableMapping[str, Any]:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > most:
-                raise HTTPException(413, _detail(most))  # the one error that FastAPI lets through while it reads a body
+            if seen > self.most:
+                raise HTTPException(413, _detail(self.most))  # the one error that FastAPI lets through while it reads a body
             return message
 
         return counted

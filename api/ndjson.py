@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 from anyio import from_thread
+from anyio.abc import ObjectSendStream
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -29,12 +30,11 @@ class Answer(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         made, taken = anyio.create_memory_object_stream[bytes](float("inf"))
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._make, made)
+            tasks.start_soon(self._make, self.body_iterator, made)
             self.body_iterator = taken
             await self.stream_response(send)
 
-    async def _make(self, made: anyio.abc.ObjectSendStream[bytes]) -> None:
-        body = self.body_iterator
+    async def _make(self, body: AsyncIterator[bytes], made: ObjectSendStream[bytes]) -> None:
         with made:
             try:
                 async for part in body:
@@ -48,22 +48,37 @@ def lines(chunks: AsyncIterator[bytes], *, most: int) -> Iterator[bytes | Skillh
 
     Raises TooLarge where the body has more than `most` bytes.
     """
-    rest, total, skipping = b"", 0, False
+    total, line = 0, _Line()
     for chunk in _pulled(chunks):
         total += len(chunk)
         if total > most:
             raise TooLarge(f"the body is larger than {most} bytes")
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            if not skipping:
-                yield line
-            skipping = False
-        if len(rest) > MAX_LINE_BYTES or skipping:
-            if not skipping:
-                yield TooLarge(f"a line has more than {MAX_LINE_BYTES} bytes")
-            rest, skipping = b"", True
-    if rest.strip():
-        yield rest
+        first, *others = chunk.split(b"\n")
+        line.add(first)
+        for other in others:
+            yield line.taken()
+            line.add(other)
+    if line.size:
+        yield line.taken()
+
+
+class _Line:
+    """A line that comes in pieces; those beyond the limit are let go."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def add(self, part: bytes) -> None:
+        self.size += len(part)
+        if self.size <= MAX_LINE_BYTES:
+            self.parts.append(part)
+
+    def taken(self) -> bytes | SkillhubError:
+        """The line; the next begins."""
+        whole, size = b"".join(self.parts), self.size
+        self.parts, self.size = [], 0
+        return whole if size <= MAX_LINE_BYTES else TooLarge(f"a line has more than {MAX_LINE_BYTES} bytes")
 
 
 def _pulled(chunks: AsyncIterator[bytes]) -> Iterator[bytes]:
