@@ -2,10 +2,12 @@
 
 import asyncio
 import time
-from typing import TypeVar
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any, TypeVar
 
 import httpx
 
+from skillhub_client import bulk
 from skillhub_client.client import FINAL_JOB_STATES
 from skillhub_client.endpoints import catalog, episodes, gate
 from skillhub_client.errors import TimedOut
@@ -58,6 +60,16 @@ class AsyncClient:
             if time.monotonic() >= deadline:
                 raise TimedOut(f"job {id} is still {job.state} after {timeout_seconds:g} s")
             await asyncio.sleep(poll_seconds)
+
+    def import_ndjson(self, lines: Iterable[Mapping[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+        """What became of each line `{name, document, kind?, files?, label?, message?}`: a version, or `error`; not tried again."""
+        return bulk.import_ndjson_async(self._http, lines)
+
+    def export_ndjson(
+        self, *, label: str | None = None, kind: str | None = None, state: str | None = None, prefix: str | None = None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Every skill under a label, as lines that `import_ndjson` takes."""
+        return bulk.export_ndjson_async(self._http, label=label, kind=kind, state=state, prefix=prefix)
 
     async def close(self) -> None:
         await self._http.aclose()

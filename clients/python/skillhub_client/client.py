@@ -1,10 +1,12 @@
 """The client that blocks. Safe to share between threads."""
 
 import time
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import httpx
 
+from skillhub_client import bulk
 from skillhub_client.endpoints import catalog, episodes, gate
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import blocking
@@ -61,6 +63,16 @@ class Client:
             if time.monotonic() >= deadline:
                 raise TimedOut(f"job {id} is still {job.state} after {timeout_seconds:g} s")
             time.sleep(poll_seconds)
+
+    def import_ndjson(self, lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """What became of each line `{name, document, kind?, files?, label?, message?}`: a version, or `error`; not tried again."""
+        return bulk.import_ndjson(self._http, lines)
+
+    def export_ndjson(
+        self, *, label: str | None = None, kind: str | None = None, state: str | None = None, prefix: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Every skill under a label, as lines that `import_ndjson` takes."""
+        return bulk.export_ndjson(self._http, label=label, kind=kind, state=state, prefix=prefix)
 
     def close(self) -> None:
         self._http.close()
