@@ -13,6 +13,7 @@ from api.requests import RequestId
 from api.routes import (
     audit,
     batches,
+    bulk,
     candidates,
     curation,
     docs,
@@ -32,6 +33,7 @@ from api.routes import (
     ui_sessions,
     web,
 )
+from api.routes.bulk import IMPORT_PATH, MAX_BODY_BYTES
 from skillhub import __version__
 from skillhub.config import Settings
 from skillhub.retrieval import embed
@@ -42,7 +44,7 @@ from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
-    health, docs, batches, skills, transfer, lineage, events, ui_sessions, web, episodes, search,
+    health, docs, batches, skills, transfer, bulk, lineage, events, ui_sessions, web, episodes, search,
     suites, curation, candidates, gates, trials, jobs, schedules, keys, audit,
 )  # fmt: skip
 
@@ -64,7 +66,7 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     app.state.limiter = Limiter(settings)
     app.state.migrated = False
     app.add_middleware(conventions.Representation)
-    app.add_middleware(BodyLimit, most=settings.max_body_bytes)
+    app.add_middleware(BodyLimit, most=settings.max_body_bytes, streams={IMPORT_PATH: MAX_BODY_BYTES})
     app.add_middleware(RequestId)
     problems.install(app)
     contract.install(app)

@@ -1,6 +1,6 @@
 """A request body has a size at which it is refused, before anyone reads it into memory."""
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -10,23 +10,25 @@ from api.problems import problem
 
 
 class BodyLimit:
-    """ASGI middleware: 413 for a body of more than `most` bytes, by its header, or by count where the header is missing."""
+    """ASGI middleware: 413 for a body of more than `most` bytes, by its header, or by count where the header is missing.
 
-    def __init__(self, app: ASGIApp, *, most: int) -> None:
+    `streams` are paths whose routes read the body piece by piece, with limits of their own.
+    """
+
+    def __init__(self, app: ASGIApp, *, most: int, streams: Mapping[str, int]) -> None:
         self.app = app
         self.most = most
+        self.streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif _declared(scope) > self.most:
-            await problem(status=413, code="too_large", detail=self._detail)(scope, receive, send)
+            return
+        most = self.streams.get(scope["path"], self.most)
+        if _declared(scope) > most:
+            await problem(status=413, code="too_large", detail=_detail(most))(scope, receive, send)
         else:
-            await self.app(scope, self._counted(receive), send)
-
-    @property
-    def _detail(self) -> str:
-        return f"the body is larger than {self.most} bytes"
+            await self.app(scope, receive if scope["path"] in self.streams else self._counted(receive), send)
 
     def _counted(self, receive: Receive) -> Receive:
         seen = 0
@@ -36,10 +38,14 @@ class BodyLimit:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > self.most:
-                raise HTTPException(413, self._detail)  # the one error that FastAPI lets through while it reads a body
+                raise HTTPException(413, _detail(self.most))  # the one error that FastAPI lets through while it reads a body
             return message
 
         return counted
+
+
+def _detail(most: int) -> str:
+    return f"the body is larger than {most} bytes"
 
 
 def _declared(scope: Scope) -> int:

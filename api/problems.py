@@ -36,10 +36,21 @@ def install(app: FastAPI) -> None:
 
 
 def problem(*, status: int, code: str, detail: str, headers: dict[str, str] | None = None, **extra: object) -> JSONResponse:
-    body = {"type": f"urn:skillhub:{code}", "title": code.replace("_", " "), "status": status, "code": code}
-    body |= {"detail": detail, "request_id": requests.current()}
+    body = document(status=status, code=code, detail=detail, **extra)
     headers = {requests.HEADER: requests.current()} | (headers or {})
-    return JSONResponse(_sendable(body | extra), status_code=status, headers=headers, media_type="application/problem+json")
+    return JSONResponse(body, status_code=status, headers=headers, media_type="application/problem+json")
+
+
+def document(*, status: int, code: str, detail: str, **extra: object) -> dict[str, Any]:
+    """The problem document itself, for an answer of many parts."""
+    body = {"type": f"urn:skillhub:{code}", "title": code.replace("_", " "), "status": status, "code": code}
+    return _sendable(body | {"detail": detail, "request_id": requests.current()} | extra)
+
+
+def of(error: SkillhubError) -> dict[str, Any]:
+    """The problem document of an error."""
+    extra = {"errors": error.errors} if isinstance(error, Invalid) else {}
+    return document(status=error.status, code=error.code, detail=error.detail, **extra)
 
 
 def _sendable(value: Any) -> Any:

@@ -25,6 +25,7 @@ NEEDED = {
     "GET /v1/contexts": READ,
     "GET /v1/contexts/{context_id}": READ,
     "GET /v1/decisions": READ,
+    "GET /v1/exports/ndjson": READ,
     "GET /v1/exports/zip": READ,
     "GET /v1/gates": READ,
     "GET /v1/gates/{gate_id}": READ,
@@ -67,6 +68,7 @@ NEEDED = {
     "POST /v1/jobs/{job_id}/cancel": PROPOSE,
     "POST /v1/jobs/{job_id}/retry": PROPOSE,
     # what agents are shown from now on, and what the gate measures by
+    "POST /v1/imports/ndjson": PUBLISH,
     "POST /v1/imports/zip": PUBLISH,
     "POST /v1/skills": PUBLISH,
     "POST /v1/skills/retire": PUBLISH,

@@ -4,21 +4,29 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterable
+from json.encoder import encode_basestring
 from typing import Any
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def sha256_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def canonical_json(value: Any) -> str:
-    """The one text of a value: sorted keys, no spaces."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
 def sha256_json(value: Any) -> str:
-    """Hash of the canonical JSON in UTF-8."""
+    """Hash of the canonical JSON: sorted keys, no spaces, UTF-8."""
     return sha256_bytes(canonical_json(value).encode())
+
+
+def canonical_json(value: Any) -> str:
+    """Sorted keys, no spaces, no escapes but the needed."""
+    return _CANONICAL.encode(value)
+
+
+def canonical_text(value: str) -> str:
+    """The same of a text, without the way through an encoder."""
+    return encode_basestring(value)
 
 
 def sha256_files(files: Iterable[tuple[str, int, bytes]]) -> str:

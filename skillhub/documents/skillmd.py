@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from skillhub.documents import plain
 from skillhub.documents.frontmatter import Frontmatter, Value, fault, read, refuse
 from skillhub.errors import Invalid, TooLarge
 
@@ -59,7 +60,8 @@ def parse(source: str | bytes, *, name: str | None = None) -> Document:
     """
     text = _decoded(source)
     head_end, body_start = _frontmatter_span(text)
-    frontmatter = read(text[len(_FENCE) : head_end])
+    source = text[len(_FENCE) : head_end]
+    frontmatter = plain.read(source) or read(source)
     faults = list(_faults(frontmatter, name))
     if faults:
         raise Invalid("; ".join(f"line {f['line']}: {f['message']}" for f in faults), errors=faults)

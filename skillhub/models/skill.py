@@ -4,14 +4,14 @@ from datetime import datetime
 
 from sqlmodel import Field, Index, SQLModel, UniqueConstraint
 
-from skillhub.models.base import time_field, workspace_field
+from skillhub.models.base import time_field
 
 
 class Skill(SQLModel, table=True):
     __table_args__ = (UniqueConstraint("workspace_id", "name"), Index("ix_skill_listed", "workspace_id", "id"))
 
     id: str = Field(primary_key=True)
-    workspace_id: str = workspace_field()
+    workspace_id: str = Field(foreign_key="workspace.id")  # the unique constraint is its index
     name: str
     kind: str
     """`skill`, `rule` or `harness`."""

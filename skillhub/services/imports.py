@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from skillhub import documents
@@ -16,6 +16,7 @@ from skillhub.services.scope import Scope, Unit
 from skillhub.services.versions import numbered_in, publish_in
 from skillhub.store import skills as skill_rows
 from skillhub.store import versions as rows
+from skillhub.store.keyset import Start
 
 PAGE = 100
 """Skills that an export of all reads at once."""
@@ -80,15 +81,13 @@ def _named_in(unit: Unit, names: Sequence[str], label: str) -> Iterator[Folder]:
 
 
 def _all_in(unit: Unit, label: str) -> Iterator[Folder]:
-    after = None
-    while found := skill_rows.page(
-        unit.session, workspace_id=unit.workspace_id, kind=None, state="published", after=after, limit=PAGE
-    ):
+    start = Start("name", limit=PAGE)
+    while found := skill_rows.page(unit.session, workspace_id=unit.workspace_id, start=start, state="published"):
         for skill in found:
             version = rows.labelled(unit.session, workspace_id=unit.workspace_id, skill_name=skill.name, label=label)
             if version is not None:
                 yield _folder_in(unit, skill, version)
-        after = found[-1].name
+        start = replace(start, after=(found[-1].name,))
 
 
 def _folder_in(unit: Unit, skill: Skill, version: Version) -> Folder:

@@ -1,6 +1,7 @@
 """Publishing and reading versions: immutable, numbered without gaps, content-addressed."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from skillhub import documents
@@ -42,33 +43,53 @@ def publish_in(
     Content equal to the label's current version (to `latest` without a label): that version is returned, nothing is written.
     Errors: Invalid, also for hidden text and credentials, TooLarge; Conflict where the skill is retired or of another kind.
     """
-    files = None if files is None else archive.checked(files)
-    publication.check(document, files)
-    parsed = documents.parse(document, name=documents.canonical_name(name))
-    if label is not None:
-        labels.check_label(label)
-    skill = _skill_in(unit, name=parsed.name, kind=kind)
     kept = _files_in(unit, files, parents)
-    sha256 = content_sha256(document, kept)
+    content = checked(name=name, kind=kind, document=document, files=kept, label=label)
+    skill = _skill_in(unit, name=content.name, kind=kind)
     current = _current_in(unit, skill, label)
-    if current is not None and current.content_sha256 == sha256:
+    if current is not None and current.content_sha256 == content.sha256:
         return current
     version = Version(
         id=new_id("ver"),
         workspace_id=unit.workspace_id,
         skill_id=skill.id,
         number=skill.last_number + 1,
-        content_sha256=sha256,
+        content_sha256=content.sha256,
         document=document,
-        description=parsed.description,
+        description=content.description,
         message=message,
         created_by=unit.scope.actor,
         candidate_id=candidate_id,
     )
-    _insert_in(unit, skill, version, files=kept, parents=parents)
+    _insert_in(unit, skill, version, files=content.files, parents=parents)
     for moved in dict.fromkeys([LATEST, label or LATEST]):
         labels.move_in(unit, skill=skill, label=moved, version=version)
     return version
+
+
+@dataclass(frozen=True)
+class Content:
+    """What may be published: the name in its one form, the files checked and in order, the content address."""
+
+    name: str
+    description: str
+    files: list[BundledFile]
+    sha256: str
+
+
+def checked(*, name: str, kind: str, document: str, files: Iterable[BundledFile], label: str | None) -> Content:
+    """Everything that is asked of a publication before it meets the database; every way to publish comes through here.
+
+    Errors: Invalid, also for hidden text and credentials; TooLarge.
+    """
+    parsed = documents.parse(document, name=documents.canonical_name(name))
+    if label is not None:
+        labels.check_label(label)
+    if kind not in KINDS:
+        raise Invalid(f"{kind!r} is not a kind; known are {', '.join(KINDS)}", path="/kind")
+    kept = archive.checked(files)
+    publication.check(document, kept)
+    return Content(parsed.name, parsed.description, kept, content_sha256(document, kept))
 
 
 def content_sha256(document: str, files: Iterable[BundledFile] = ()) -> str:
@@ -77,8 +98,6 @@ def content_sha256(document: str, files: Iterable[BundledFile] = ()) -> str:
 
 
 def _skill_in(unit: Unit, *, name: str, kind: str) -> Skill:
-    if kind not in KINDS:
-        raise Invalid(f"{kind!r} is not a kind; known are {', '.join(KINDS)}", path="/kind")
     events.lock(unit.session, unit.workspace_id)
     skill = Skill(id=new_id("skl"), workspace_id=unit.workspace_id, name=name, kind=kind)
     if skill_rows.insert_if_missing(unit.session, skill):
@@ -89,9 +108,9 @@ def _skill_in(unit: Unit, *, name: str, kind: str) -> Skill:
     return skill
 
 
-def _files_in(unit: Unit, files: list[BundledFile] | None, parents: Sequence[tuple[str, str]]) -> list[BundledFile]:
+def _files_in(unit: Unit, files: Iterable[BundledFile] | None, parents: Sequence[tuple[str, str]]) -> list[BundledFile]:
     if files is not None:
-        return files
+        return list(files)
     return rows.files(unit.session, parents[0][0]) if parents else []
 
 

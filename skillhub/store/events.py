@@ -1,12 +1,13 @@
 """Appending to and reading from the hash-chained event log."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
 from sqlmodel import Session, col, func, select
 
-from skillhub.hashing import sha256_json
+from skillhub.hashing import canonical_json, canonical_text, sha256_bytes
 from skillhub.models import Event
 from skillhub.models.base import now
 from skillhub.store import keyset
@@ -16,25 +17,46 @@ ORDERS = {"seq": ("seq",)}
 GENESIS = "0" * 64
 
 
+class EventRow(NamedTuple):
+    """An event to be inserted, by column."""
+
+    workspace_id: str
+    seq: int
+    kind: str
+    subject_id: str
+    payload: str
+    """As canonical JSON."""
+    actor: str
+    created_at: datetime
+    prev_sha256: str
+    sha256: str
+
+
+class Chain:
+    """Events that follow the newest one of the log. Whoever opens one takes the log's lock, and inserts the rows under it."""
+
+    def __init__(self, session: Session, *, workspace_id: str, actor: str) -> None:
+        lock(session, workspace_id)
+        last = head(session, workspace_id)
+        self.workspace_id = workspace_id
+        self.actor = actor
+        self.seq, self.sha256 = (last.seq, last.sha256) if last else (0, GENESIS)
+
+    def row(self, kind: str, subject_id: str, payload: dict[str, Any]) -> EventRow:
+        """The next event."""
+        self.seq += 1
+        facts = (self.workspace_id, self.seq, kind, subject_id, canonical_json(payload), self.actor, now(), self.sha256)
+        self.sha256 = _sha256(*facts)
+        return EventRow(*facts, self.sha256)
+
+
 def append(session: Session, *, workspace_id: str, actor: str, kind: str, subject_id: str, payload: dict[str, Any]) -> int:
     """Append one event and return its `seq`.
 
     The lock is held until the transaction ends, so `seq` has no gaps, is visible in order, and the chain cannot fork.
     """
-    lock(session, workspace_id)
-    last = head(session, workspace_id)
-    event = Event(
-        workspace_id=workspace_id,
-        seq=last.seq + 1 if last else 1,
-        kind=kind,
-        subject_id=subject_id,
-        payload=payload,
-        actor=actor,
-        created_at=now(),
-        prev_sha256=last.sha256 if last else GENESIS,
-        sha256="",
-    )
-    event.sha256 = event_sha256(event)
+    chain = Chain(session, workspace_id=workspace_id, actor=actor)
+    event = Event(**chain.row(kind, subject_id, payload)._asdict() | {"payload": payload})
     session.add(event)
     session.flush()
     return event.seq
@@ -47,17 +69,19 @@ def lock(session: Session, workspace_id: str) -> None:
 
 def event_sha256(event: Event) -> str:
     """Hash over every column of the event but itself; `prev_sha256` is one of them, which makes the chain."""
-    return sha256_json(
-        {
-            "workspace_id": event.workspace_id,
-            "seq": event.seq,
-            "kind": event.kind,
-            "subject_id": event.subject_id,
-            "payload": event.payload,
-            "actor": event.actor,
-            "created_at": event.created_at.isoformat(),
-            "prev_sha256": event.prev_sha256,
-        }
+    columns = event.model_dump(include=set(EventRow._fields), exclude={"sha256"}) | {"payload": canonical_json(event.payload)}
+    return _sha256(**columns)
+
+
+def _sha256(
+    workspace_id: str, seq: int, kind: str, subject_id: str, payload: str, actor: str, created_at: datetime, prev_sha256: str
+) -> str:
+    """Of the canonical JSON of these columns. Written out, because it is most of what a bulk import computes."""
+    text = canonical_text
+    return sha256_bytes(
+        f'{{"actor":{text(actor)},"created_at":"{created_at.isoformat()}","kind":{text(kind)},"payload":{payload},'
+        f'"prev_sha256":"{prev_sha256}","seq":{seq},"subject_id":{text(subject_id)},'
+        f'"workspace_id":{text(workspace_id)}}}'.encode()
     )
 
 

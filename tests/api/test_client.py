@@ -11,7 +11,7 @@ import httpx
 import pytest
 import skillhub_client
 from fastapi.testclient import TestClient
-from skillhub_client import AsyncClient, CaseIn, Client, EpisodeIn, StepIn, TrialLease, TrialResult, errors, every
+from skillhub_client import AsyncClient, CaseIn, Client, EpisodeIn, StepIn, TrialLease, TrialResult, bulk, errors, every
 from skillhub_client.endpoints import access, catalog, episodes, gate, jobs
 from skillhub_client.evaluate import run_trials
 
@@ -56,7 +56,7 @@ def played(name: str, **more: Any) -> EpisodeIn:
 
 def test_every_route_has_a_method(api: TestClient) -> None:
     """A route that no endpoint of the client reaches is a hole in the SDK."""
-    calls = {(call.method, call.path) for call in map(_sample, _endpoints())}
+    calls = {(call.method, call.path) for call in map(_sample, _endpoints())} | {("POST", bulk.IMPORT), ("GET", bulk.EXPORT)}
     paths = api.app.openapi()["paths"].items()
     routes = {(method.upper(), path) for path, methods in paths for method in methods if path.startswith("/v1/")}
     assert routes
@@ -66,6 +66,15 @@ def test_every_route_has_a_method(api: TestClient) -> None:
 def test_every_endpoint_is_a_method_of_both_clients() -> None:
     names = [function.__name__ for function in _endpoints()]
     assert all(hasattr(Client, name) and hasattr(AsyncClient, name) for name in names)
+
+
+def test_skills_go_in_and_out_as_streams(client: Client) -> None:
+    lines = [{"name": "boil-water", "document": BOIL}, {"name": "B", "document": BOIL}]
+    good, bad = client.import_ndjson(lines)
+    assert (good["skill"], good["number"], bad["error"]["status"]) == ("boil-water", 1, 422)
+    assert [line["document"] for line in client.export_ndjson(prefix="boil")] == [BOIL]
+    with pytest.raises(errors.Invalid):
+        list(client.export_ndjson(label="7"))
 
 
 def test_a_skill_goes_through_its_life(client: Client) -> None:

@@ -2,12 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import aclosing
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
+from skillhub_client import bulk
 from skillhub_client.client import FINAL_JOB_STATES
 from skillhub_client.endpoints import access, catalog, episodes, gate, jobs
 from skillhub_client.errors import TimedOut
@@ -82,6 +83,16 @@ class AsyncClient:
             except httpx.HTTPError as error:
                 lost = error
             await asyncio.sleep(watch.broken(request, lost))
+
+    def import_ndjson(self, lines: Iterable[Mapping[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+        """What became of each line `{name, document, kind?, files?, label?, message?}`: a version or `error`; not retried."""
+        return bulk.import_ndjson_async(self._http, lines)
+
+    def export_ndjson(
+        self, *, label: str | None = None, kind: str | None = None, state: str | None = None, prefix: str | None = None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Every skill under a label, as lines that `import_ndjson` takes."""
+        return bulk.export_ndjson_async(self._http, label=label, kind=kind, state=state, prefix=prefix)
 
     async def close(self) -> None:
         await self._http.aclose()

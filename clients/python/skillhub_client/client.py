@@ -1,12 +1,13 @@
 """The client that blocks. Safe to share between threads."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
+from skillhub_client import bulk
 from skillhub_client.endpoints import access, catalog, episodes, gate, jobs
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import blocking
@@ -83,6 +84,16 @@ class Client:
             except httpx.HTTPError as error:
                 lost = error
             time.sleep(watch.broken(request, lost))
+
+    def import_ndjson(self, lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """What became of each line `{name, document, kind?, files?, label?, message?}`: a version or `error`; not retried."""
+        return bulk.import_ndjson(self._http, lines)
+
+    def export_ndjson(
+        self, *, label: str | None = None, kind: str | None = None, state: str | None = None, prefix: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Every skill under a label, as lines that `import_ndjson` takes."""
+        return bulk.export_ndjson(self._http, label=label, kind=kind, state=state, prefix=prefix)
 
     def close(self) -> None:
         self._http.close()
