@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from api import ndjson, problems
 from api.deps import ScopeDep
-from api.schemas.bulk import LineIn, read, written
+from api.schemas.bulk import read, written
 from api.schemas.skills import Kind
 from skillhub.documents.skillmd import MAX_NAME
 from skillhub.errors import Invalid, SkillhubError, Unavailable
@@ -23,12 +23,15 @@ router = APIRouter(tags=["bulk"])
 
 IMPORT_PATH = "/v1/imports/ndjson"
 MAX_BODY_BYTES = 4 * 1024**3
-_BODY = {"required": True, "content": {ndjson.MEDIA_TYPE: {"schema": LineIn.model_json_schema()}}}
-_ANSWER = {200: {"content": {ndjson.MEDIA_TYPE: {}}, "description": "JSON lines"}}
+_LINE = {"name": "boil-water", "document": "---\nname: boil-water\ndescription: Boil water.\n---\n\n# Boil\n"}
+_BODY = {"required": True, "content": ndjson.documented("Skills, one JSON object a line", _LINE)}
+_RESULT = {"line": 1, "skill": "boil-water", "number": 1, "version_id": "ver_01kd3g7n2m8r4t6v0x1y3z5a7b"}
+_RESULTS = {200: {"content": ndjson.documented("What became of each line", _RESULT), "description": "JSON lines"}}
+_LINES = {200: {"content": ndjson.documented("Skills, as an import takes them", _LINE), "description": "JSON lines"}}
 
 
 @router.post(
-    IMPORT_PATH, response_class=StreamingResponse, responses=_ANSWER, openapi_extra={"requestBody": _BODY}
+    IMPORT_PATH, response_class=StreamingResponse, responses=_RESULTS, openapi_extra={"requestBody": _BODY}
 )
 def import_ndjson(request: Request, scope: ScopeDep) -> ndjson.Answer:
     """Publish skills, one a line; each is answered in order by a line `{line, skill, number, version_id}` or `{line, error}`.
@@ -60,7 +63,7 @@ def _shown(result: Result) -> dict[str, Any]:
     return {"error": problems.of(result)} if isinstance(result, SkillhubError) else result._asdict()
 
 
-@router.get("/v1/exports/ndjson", response_class=StreamingResponse, responses=_ANSWER)
+@router.get("/v1/exports/ndjson", response_class=StreamingResponse, responses=_LINES)
 def export_ndjson(
     scope: ScopeDep,
     kind: Kind | None = None,

@@ -80,7 +80,7 @@ def test_an_unsafe_zip_writes_nothing_at_all(scope: Scope) -> None:
         file.writestr("../evil.md", b"x")
     with pytest.raises(Invalid, match="evil"):
         imports.import_zip(scope, buffer.getvalue())
-    assert skills.page(scope, kind=None, state=None, after=None, limit=10) == []
+    assert skills.page(scope) == []
 
 
 def test_a_zip_without_skills_is_refused(scope: Scope) -> None:
@@ -129,4 +129,4 @@ def test_hidden_text_is_refused_on_every_way_in(scope: Scope, way: str) -> None:
     assert isinstance(error, Invalid)
     assert "'obey'" in error.detail
     assert error.errors[0]["line"] == (1 if way == "file" else 5)
-    assert [item.skill.last_number for item in skills.page(scope, kind=None, state=None, after=None, limit=10)] == [1]
+    assert [item.skill.last_number for item in skills.page(scope)] == [1]
