@@ -4,11 +4,13 @@ Parts are a mapping in order: sections by anchor, metadata by key or bundled fil
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from skillhub.documents.sections import lines, sections
 from skillhub.documents.skillmd import Document
 from skillhub.errors import Conflict
 
+T = TypeVar("T")
 _ABSENT = object()
 
 
@@ -19,7 +21,7 @@ def section_texts(document: Document) -> dict[str, str]:
     return {part.anchor: "".join(rows[part.first_line - start : part.content_end - start]) for part in sections(document)}
 
 
-def merge_parts[T](base: Mapping[str, T], left: Mapping[str, T], right: Mapping[str, T]) -> dict[str, T]:
+def merge_parts(base: Mapping[str, T], left: Mapping[str, T], right: Mapping[str, T]) -> dict[str, T]:
     """The parts with the changes of both sides, in the order of the side that moved any.
 
     Raises `Conflict` that names each part changed differently on both sides, with what each side says.
@@ -32,14 +34,14 @@ def merge_parts[T](base: Mapping[str, T], left: Mapping[str, T], right: Mapping[
     return {key: chosen[key] for key in order if chosen[key] is not _ABSENT}
 
 
-def _choose[T](key: str, *, base: Mapping[str, T], left: Mapping[str, T], right: Mapping[str, T]) -> object:
+def _choose(key: str, *, base: Mapping[str, T], left: Mapping[str, T], right: Mapping[str, T]) -> object:
     before, ours, theirs = (side.get(key, _ABSENT) for side in (base, left, right))
     if ours == theirs or theirs == before:
         return ours
     return theirs if ours == before else Conflict
 
 
-def _clash[T](key: str, left: Mapping[str, T], right: Mapping[str, T]) -> str:
+def _clash(key: str, left: Mapping[str, T], right: Mapping[str, T]) -> str:
     ours, theirs = (repr(side[key]) if key in side else "removed" for side in (left, right))
     return f"{key!r}: left says {ours}, right says {theirs}"
 
