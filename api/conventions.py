@@ -30,10 +30,14 @@ async def keep(request: Request) -> None:
     _check_values(request)
     parameters = {item["name"]: item["schema"] for item in operation["parameters"] if item["in"] == "query"}
     _check_names(request, parameters.keys())
-    _check_once(request, {name for name, schema in parameters.items() if schema.get("type") != "array"})
+    _check_once(request, {name for name, schema in parameters.items() if not _is_list(schema)})
     if "fields" in request.query_params:
         schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
         request.state.fields = fields.parse(request.query_params["fields"], schema, document["components"]["schemas"])
+
+
+def _is_list(schema: dict[str, Any]) -> bool:
+    return any(part.get("type") == "array" for part in [schema, *schema.get("anyOf", [])])
 
 
 def _check_once(request: Request, single: set[str]) -> None:
