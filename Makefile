@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PACKAGES := -e clients/python -e '.[demo,test]'
 INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: install demo test lint up lock clean
+.PHONY: install demo test lint up bench-store lock clean
 
 install: $(VENV)/installed
 
@@ -30,6 +30,9 @@ test: install lint
 
 lint: install
 	$(BIN)/ruff check .
+
+bench-store: install
+	$(BIN)/python -m tests.bench.store
 
 up: install
 	$(BIN)/skillhub up

@@ -4,9 +4,11 @@ import secrets
 import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_SHIFTS = range(120, -1, -10)
 
 
 def new_id(prefix: str) -> str:
     """`new_id("skl")` -> `skl_` and 26 base-32 characters: 48 bits of milliseconds, 80 random bits."""
     value = (int(time.time() * 1000) << 80) | secrets.randbits(80)
-    return f"{prefix}_" + "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))
+    return f"{prefix}_" + "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from skillhub.documents.archive import BundledFile
 from skillhub.errors import Conflict, SkillhubError
 from skillhub.ids import new_id
-from skillhub.models.base import now
 from skillhub.services.labels import LATEST, PRODUCTION, check_label
 from skillhub.services.scope import Scope, Unit
 from skillhub.services.versions import Content, checked
@@ -98,7 +97,7 @@ class _Batch:
         self.skills = rows.standing(unit.session, workspace_id=unit.workspace_id, names=names)
         self.changed: dict[str, rows.Standing] = {}
         self.moved: dict[tuple[str, str], rows.Pointer] = {}
-        self.events: list[tuple[str, str, dict[str, Any]]] = []
+        self.events: list[EventRow] = []
         self.versions: list[rows.VersionRow] = []
         self.files: list[rows.FileRow] = []
         self.parents: list[rows.ParentRow] = []
@@ -121,20 +120,19 @@ class _Batch:
         skills = {known: [self._row(s) for s in self.changed.values() if s.known == known] for known in (True, False)}
         moved = self.moved.items()
         labels = {known: [self._label(*move) for move in moved if move[1].known == known] for known in (True, False)}
-        session = self.unit.session
         new = {
             rows.SkillRow: skills[False], rows.VersionRow: self.versions, rows.FileRow: self.files,
-            rows.ParentRow: self.parents, rows.LabelRow: labels[False],
-            EventRow: (self.chain.row(*event) for event in self.events),
+            rows.ParentRow: self.parents, rows.LabelRow: labels[False], EventRow: self.events,
         }  # fmt: skip
-        rows.insert(session, new)
-        rows.move(session, skills=skills[True], labels=labels[True])
+        at = self.chain.common["created_at"]
+        rows.insert(self.unit.session, new, workspace_id=self.unit.workspace_id, actor=self.unit.scope.actor, at=at)
+        rows.move(self.unit.session, skills=skills[True], labels=labels[True], at=at)
 
     def _record(self, kind: str, subject_id: str, payload: dict[str, Any]) -> None:
-        self.events.append((kind, subject_id, payload))
+        self.events.append(self.chain.row(kind, subject_id, payload))
 
     def _create(self, name: str, kind: str) -> rows.Standing:
-        skill = rows.Standing(new_id("skl"), name, kind, "published", 0, now(), known=False)
+        skill = rows.Standing(new_id("skl"), name, kind, "published", 0, known=False)
         self.skills[name] = self.changed[name] = skill
         self._record("skill.created", skill.id, {"skill": name, "kind": kind})
         return skill
@@ -146,9 +144,9 @@ class _Batch:
         self.changed[skill.name] = skill
         version = self._version(skill, line, content)
         self.versions.append(version)
-        self.files += [rows.FileRow(version.id, version.workspace_id, *file) for file in content.files]
+        self.files += [rows.FileRow(version.id, path, mode, f"\\x{data.hex()}") for path, mode, data in content.files]
         if newest is not None:
-            self.parents.append(rows.ParentRow(version.id, version.workspace_id, newest.version_id, "import"))
+            self.parents.append(rows.ParentRow(version.id, newest.version_id, "import"))
         self._record_version(skill, version)
         for label in dict.fromkeys([LATEST, line.label or LATEST]):
             self._move(skill, label, version)
@@ -157,15 +155,12 @@ class _Batch:
     def _version(self, skill: rows.Standing, line: Line, content: Content) -> rows.VersionRow:
         return rows.VersionRow(
             id=new_id("ver"),
-            workspace_id=self.unit.workspace_id,
             skill_id=skill.id,
             number=skill.last_number,
             content_sha256=content.sha256,
             document=line.document,
             description=content.description,
             message=line.message,
-            created_by=self.unit.scope.actor,
-            created_at=now(),
         )
 
     def _record_version(self, skill: rows.Standing, version: rows.VersionRow) -> None:
@@ -177,15 +172,14 @@ class _Batch:
         before = skill.labels.get(label)
         revision = before.revision + 1 if before else 1
         known = before is not None and before.known
-        pointer = rows.Pointer(version.id, version.number, version.content_sha256, revision, now(), known=known)
+        pointer = rows.Pointer(version.id, version.number, version.content_sha256, revision, known=known)
         skill.labels[label] = self.moved[skill.id, label] = pointer
         facts = {"skill_id": skill.id, "skill": skill.name, "label": label, "version_id": version.id}
         payload = {**facts, "number": version.number, "from_version_id": before.version_id if before else None}
         self._record("label.moved", skill.id, payload)
 
     def _row(self, skill: rows.Standing) -> rows.SkillRow:
-        facts = (skill.id, self.unit.workspace_id, skill.name, skill.kind, skill.state, skill.last_number, skill.created_at)
-        return rows.SkillRow(*facts)
+        return rows.SkillRow(skill.id, skill.name, skill.kind, skill.state, skill.last_number)
 
     def _label(self, place: tuple[str, str], to: rows.Pointer) -> rows.LabelRow:
-        return rows.LabelRow(*place, self.unit.workspace_id, to.version_id, to.revision, to.moved_at)
+        return rows.LabelRow(*place, to.version_id, to.revision)

@@ -1,58 +1,53 @@
 """SQL that reads and writes the rows of many skills at once, past the object-relational mapper."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from psycopg import Cursor
+from psycopg import ClientCursor, Copy
 from sqlalchemy import ARRAY, String, any_, literal, text
-from sqlmodel import Session, SQLModel, col, select
+from sqlmodel import Session, col, select
 
 from skillhub.documents.archive import BundledFile
-from skillhub.models import Event, Label, Skill, Version, VersionFile, VersionParent
+from skillhub.models import Label, Skill, Version, VersionFile
 from skillhub.store.events import EventRow
-from skillhub.store.session import as_system
 
+_ROW, _FIELD = "\x1e", "\x1f"
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", _FIELD: "\t", _ROW: "\n"}
+"""In this order, a block of rows becomes the text format of COPY."""
 FETCHED = 200
 """Rows that one round trip of a cursor brings."""
 
 
 class SkillRow(NamedTuple):
     id: str
-    workspace_id: str
     name: str
     kind: str
     state: str
     last_number: int
-    created_at: datetime
 
 
 class VersionRow(NamedTuple):
     id: str
-    workspace_id: str
     skill_id: str
     number: int
     content_sha256: str
     document: str
     description: str
     message: str
-    created_by: str
-    created_at: datetime
 
 
 class FileRow(NamedTuple):
     version_id: str
-    workspace_id: str
     path: str
     mode: int
-    content: bytes
+    content: str
+    """`\\x` and hexadecimal digits, as PostgreSQL writes bytes."""
 
 
 class ParentRow(NamedTuple):
     version_id: str
-    workspace_id: str
     parent_id: str
     relation: str
 
@@ -60,23 +55,27 @@ class ParentRow(NamedTuple):
 class LabelRow(NamedTuple):
     skill_id: str
     name: str
-    workspace_id: str
     version_id: str
     revision: int
-    moved_at: datetime
 
 
-_TABLES: dict[type[tuple], type[SQLModel]] = {
-    SkillRow: Skill, VersionRow: Version, FileRow: VersionFile, ParentRow: VersionParent, LabelRow: Label, EventRow: Event
-}  # fmt: skip
+_TABLES: dict[type[tuple], tuple[str, tuple[str, ...]]] = {
+    SkillRow: ("skill", ("workspace_id", "created_at")),
+    VersionRow: ("version", ("workspace_id", "created_at", "created_by")),
+    FileRow: ("version_file", ("workspace_id",)),
+    ParentRow: ("version_parent", ("workspace_id",)),
+    LabelRow: ("label", ("workspace_id", "moved_at")),
+    EventRow: ("event", ("workspace_id", "created_at", "actor")),
+}
+"""Row -> its table, and the columns that are the same in all rows of a batch, so that they are sent once."""
 _NUMBERS = text("""
 UPDATE skill SET last_number = new.number FROM unnest(CAST(:ids AS text[]), CAST(:numbers AS int[])) AS new (id, number)
 WHERE skill.id = new.id
 """)
 _MOVES = text("""
-UPDATE label SET version_id = new.version_id, revision = new.revision, moved_at = new.moved_at
-FROM unnest(CAST(:skill_ids AS text[]), CAST(:names AS text[]), CAST(:version_ids AS text[]), CAST(:revisions AS int[]),
-  CAST(:times AS timestamptz[])) AS new (skill_id, name, version_id, revision, moved_at)
+UPDATE label SET version_id = new.version_id, revision = new.revision, moved_at = :at
+FROM unnest(CAST(:skill_ids AS text[]), CAST(:names AS text[]), CAST(:version_ids AS text[]), CAST(:revisions AS int[]))
+  AS new (skill_id, name, version_id, revision)
 WHERE label.skill_id = new.skill_id AND label.name = new.name
 """)
 
@@ -89,7 +88,6 @@ class Pointer:
     number: int
     content_sha256: str
     revision: int
-    moved_at: datetime
     known: bool = True
     """Whether the database has the label already."""
 
@@ -103,7 +101,6 @@ class Standing:
     kind: str
     state: str
     last_number: int
-    created_at: datetime
     labels: dict[str, Pointer] = field(default_factory=dict)
     known: bool = True
     """Whether the database has the skill already."""
@@ -111,60 +108,72 @@ class Standing:
 
 def standing(session: Session, *, workspace_id: str, names: Collection[str]) -> dict[str, Standing]:
     """The skills of these names that are there, with all their labels; locked in order of name."""
-    columns = (Skill.id, Skill.name, Skill.kind, Skill.state, Skill.last_number, Skill.created_at)
+    columns = (Skill.id, Skill.name, Skill.kind, Skill.state, Skill.last_number)
     query = select(*columns).where(Skill.workspace_id == workspace_id, _among(Skill.name, names))
     found = {row.id: Standing(*row) for row in session.execute(query.order_by(Skill.name).with_for_update())}
     pointers = select(
-        Label.skill_id, Label.name, Label.version_id, Version.number, Version.content_sha256, Label.revision, Label.moved_at
+        Label.skill_id, Label.name, Label.version_id, Version.number, Version.content_sha256, Label.revision
     ).join(Version, col(Version.id) == col(Label.version_id))
     for skill_id, label, *pointer in session.execute(pointers.where(_among(Label.skill_id, found))):
         found[skill_id].labels[label] = Pointer(*pointer)
     return {skill.name: skill for skill in found.values()}
 
 
-def insert(session: Session, rows: Mapping[type[tuple], Iterable[tuple]]) -> None:
-    """Insert rows by their types, which are those above, in the order given, by COPY.
+def insert(
+    session: Session, rows: Mapping[type[tuple], Sequence[tuple]], *, workspace_id: str, actor: str, at: datetime
+) -> None:
+    """Insert rows by their types, which are those above, in the order given; made at `at` by `actor`.
 
-    While the database takes in the rows of one type, those of the next are made and written out. COPY does not know row-level
-    security, so it runs under the system's role: the caller vouches that all rows are of its own workspace.
+    PostgreSQL takes no COPY into a table with row-level security. So the rows are copied into staging tables of this
+    transaction and inserted from there, under the policy of every write. Few round trips: meanwhile another thread checks the
+    next batch, and each return costs the time until that thread lets go of the interpreter.
     """
-    with as_system(session), ThreadPoolExecutor(1) as pool:
-        cursor = session.connection().connection.driver_connection.cursor()
-        sending: Future[None] | None = None
-        for kind, values in rows.items():
-            block = "".join(map(_line, values))
-            if sending is not None:
-                sending.result()
-            sending = pool.submit(_send, cursor, kind, block)
-        if sending is not None:
-            sending.result()
+    kinds = [kind for kind, values in rows.items() if values]
+    if not kinds:
+        return
+    same = {"workspace_id": workspace_id, "actor": actor, "created_by": actor, "created_at": at, "moved_at": at}
+    cursor = ClientCursor(session.connection().connection.driver_connection)
+    cursor.execute(";".join(map(_staging, kinds)))
+    for kind in kinds:
+        with cursor.copy(f"COPY staged_{_TABLES[kind][0]} FROM STDIN") as copy:
+            _write(copy, rows[kind])
+    cursor.execute(";".join(map(_from_staging, kinds)), same)
 
 
-def _send(cursor: Cursor, kind: type[tuple], block: str) -> None:
-    if block:
-        with cursor.copy(f'COPY "{_TABLES[kind].__tablename__}" ({", ".join(kind._fields)}) FROM STDIN') as copy:
-            copy.write(block)
+def _write(copy: Copy, rows: Sequence[tuple]) -> None:
+    """All rows as one text, escaped at once; row by row only where a value holds one of the separators."""
+    text = _ROW.join(_FIELD.join(map(str, row)) for row in rows)
+    if (text.count(_ROW), text.count(_FIELD)) == (len(rows) - 1, len(rows) * (len(rows[0]) - 1)):
+        copy.write(_escaped(text))
+    else:
+        for row in rows:
+            copy.write_row(row)
 
 
-def _line(row: tuple) -> str:
-    """A row in the text format of COPY; none of these columns is ever null."""
-    return "\t".join(map(_field, row)) + "\n"
+def _escaped(text: str) -> str:
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    return text
 
 
-def _field(value: object) -> str:
-    if isinstance(value, bytes):
-        return "\\\\x" + value.hex()
-    return str(value).replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+def _staging(kind: type[tuple]) -> str:
+    table, _ = _TABLES[kind]
+    return f"CREATE TEMPORARY TABLE staged_{table} ON COMMIT DROP AS SELECT {', '.join(kind._fields)} FROM {table} WITH NO DATA"
 
 
-def move(session: Session, *, skills: Sequence[SkillRow], labels: Sequence[LabelRow]) -> None:
+def _from_staging(kind: type[tuple]) -> str:
+    table, same = _TABLES[kind]
+    columns, values = ", ".join(kind._fields), ", ".join(f"%({name})s" for name in same)
+    return f"INSERT INTO {table} ({columns}, {', '.join(same)}) SELECT {columns}, {values} FROM staged_{table}"
+
+
+def move(session: Session, *, skills: Sequence[SkillRow], labels: Sequence[LabelRow], at: datetime) -> None:
     """Give skills that are there their new last number, and labels that are there their new version."""
     if skills:
         session.execute(_NUMBERS, {"ids": [row.id for row in skills], "numbers": [row.last_number for row in skills]})
     if labels:
-        skill_ids, names, _, *rest = map(list, zip(*labels, strict=True))
-        columns = dict(zip(("version_ids", "revisions", "times"), rest, strict=True))
-        session.execute(_MOVES, {"skill_ids": skill_ids, "names": names, **columns})
+        columns = zip(("skill_ids", "names", "version_ids", "revisions"), map(list, zip(*labels, strict=True)), strict=True)
+        session.execute(_MOVES, {**dict(columns), "at": at})
 
 
 def _among(column: Any, values: Iterable[str]) -> Any:

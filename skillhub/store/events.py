@@ -1,7 +1,6 @@
 """Appending to and reading from the hash-chained event log."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
@@ -18,16 +17,13 @@ GENESIS = "0" * 64
 
 
 class EventRow(NamedTuple):
-    """An event to be inserted, by column."""
+    """What differs from event to event of one transaction."""
 
-    workspace_id: str
     seq: int
     kind: str
     subject_id: str
     payload: str
     """As canonical JSON."""
-    actor: str
-    created_at: datetime
     prev_sha256: str
     sha256: str
 
@@ -38,16 +34,15 @@ class Chain:
     def __init__(self, session: Session, *, workspace_id: str, actor: str) -> None:
         lock(session, workspace_id)
         last = head(session, workspace_id)
-        self.workspace_id = workspace_id
-        self.actor = actor
-        self.seq, self.sha256 = (last.seq, last.sha256) if last else (0, GENESIS)
+        self.common = {"workspace_id": workspace_id, "actor": actor, "created_at": now()}
+        self._hashed = self.common | {"created_at": self.common["created_at"].isoformat()}
+        self._seq, self._sha256 = (last.seq, last.sha256) if last else (0, GENESIS)
 
     def row(self, kind: str, subject_id: str, payload: dict[str, Any]) -> EventRow:
         """The next event."""
-        self.seq += 1
-        facts = (self.workspace_id, self.seq, kind, subject_id, canonical_json(payload), self.actor, now(), self.sha256)
-        self.sha256 = _sha256(*facts)
-        return EventRow(*facts, self.sha256)
+        facts = (self._seq + 1, kind, subject_id, canonical_json(payload), self._sha256)
+        self._seq, self._sha256 = facts[0], _sha256(*facts, **self._hashed)
+        return EventRow(*facts, self._sha256)
 
 
 def append(session: Session, *, workspace_id: str, actor: str, kind: str, subject_id: str, payload: dict[str, Any]) -> int:
@@ -56,7 +51,7 @@ def append(session: Session, *, workspace_id: str, actor: str, kind: str, subjec
     The lock is held until the transaction ends, so `seq` has no gaps, is visible in order, and the chain cannot fork.
     """
     chain = Chain(session, workspace_id=workspace_id, actor=actor)
-    event = Event(**chain.row(kind, subject_id, payload)._asdict() | {"payload": payload})
+    event = Event(**chain.common, **chain.row(kind, subject_id, payload)._asdict() | {"payload": payload})
     session.add(event)
     session.flush()
     return event.seq
@@ -69,19 +64,18 @@ def lock(session: Session, workspace_id: str) -> None:
 
 def event_sha256(event: Event) -> str:
     """Hash over every column of the event but itself; `prev_sha256` is one of them, which makes the chain."""
-    columns = event.model_dump(include=set(EventRow._fields), exclude={"sha256"}) | {"payload": canonical_json(event.payload)}
-    return _sha256(**columns)
+    columns = event.model_dump(exclude={"sha256"})
+    return _sha256(**columns | {"payload": canonical_json(event.payload), "created_at": event.created_at.isoformat()})
 
 
 def _sha256(
-    workspace_id: str, seq: int, kind: str, subject_id: str, payload: str, actor: str, created_at: datetime, prev_sha256: str
+    seq: int, kind: str, subject_id: str, payload: str, prev_sha256: str, *, workspace_id: str, actor: str, created_at: str
 ) -> str:
     """Of the canonical JSON of these columns. Written out, because it is most of what a bulk import computes."""
     text = canonical_text
     return sha256_bytes(
-        f'{{"actor":{text(actor)},"created_at":"{created_at.isoformat()}","kind":{text(kind)},"payload":{payload},'
-        f'"prev_sha256":"{prev_sha256}","seq":{seq},"subject_id":{text(subject_id)},'
-        f'"workspace_id":{text(workspace_id)}}}'.encode()
+        f'{{"actor":{text(actor)},"created_at":"{created_at}","kind":{text(kind)},"payload":{payload},'
+        f'"prev_sha256":"{prev_sha256}","seq":{seq},"subject_id":{text(subject_id)},"workspace_id":{text(workspace_id)}}}'.encode()
     )
 
 

@@ -56,14 +56,6 @@ class Database:
         self.engine.dispose()
 
 
-@contextmanager
-def as_system(session: Session) -> Iterator[None]:
-    """A stretch of a workspace's transaction under the role that sees all; for COPY, which row-level security does not know."""
-    session.execute(text(f"SET LOCAL ROLE {SYSTEM_ROLE}"))
-    yield
-    session.execute(text(f"SET LOCAL ROLE {APP_ROLE}"))
-
-
 def sqlalchemy_url(url: str) -> str:
     """The same URL with psycopg 3 named as the driver."""
     return url.replace("postgresql://", "postgresql+psycopg://", 1)
