@@ -1,8 +1,10 @@
 """Publishing and reading many skills at once, with the same effect as one by one and a fraction of the round trips."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from skillhub.documents.archive import BundledFile
@@ -48,23 +50,34 @@ def publish_all(scope: Scope, batches: Iterable[Sequence[Line | SkillhubError]])
     newest one as its parent. A line that is an error already is handed through. While the database writes a batch, the next
     one is read and checked.
     """
-    with ThreadPoolExecutor(1) as pool:
-        writing: Future[list[Result]] | None = None
+    results: list[Result] | None = None
+    with ThreadPoolExecutor(1) as pool, ExitStack() as being_written:
         for batch in batches:
             contents = [_checked(line) for line in batch]
-            if writing is not None:
-                yield writing.result()
-            writing = pool.submit(_publish, scope, batch, contents)
-        if writing is not None:
-            yield writing.result()
+            being_written.close()
+            if results is not None:
+                yield results
+            results = being_written.enter_context(_written(scope, pool, batch, contents))
+        being_written.close()
+        if results is not None:
+            yield results
 
 
-def _publish(scope: Scope, lines: Sequence[Line | SkillhubError], contents: Sequence[Content | SkillhubError]) -> list[Result]:
+@contextmanager
+def _written(
+    scope: Scope, pool: Executor, lines: Sequence[Line | SkillhubError], contents: Sequence[Content | SkillhubError]
+) -> Iterator[list[Result]]:
+    """What will become of the lines. Their rows are sent before this begins, and are committed when it ends: in between the
+    database works, and the next lines can be checked without two threads in each other's way."""
     with scope.transaction() as unit:
         batch = _Batch(unit, {content.name for content in contents if isinstance(content, Content)})
         results = [batch.publish(*pair) for pair in zip(lines, contents, strict=True)]
-        batch.write()
-    return results
+        writing = pool.submit(batch.stage())
+        try:
+            yield results
+        finally:
+            wait([writing])
+        writing.result()
 
 
 def export(scope: Scope, *, label: str, kind: str | None, state: str | None, prefix: str) -> Iterator[Line]:
@@ -115,8 +128,8 @@ class _Batch:
             current = self._next(skill, line, content)
         return Published(skill.name, current.number, current.version_id)
 
-    def write(self) -> None:
-        """All rows, those that others refer to first."""
+    def stage(self) -> Callable[[], None]:
+        """Send all rows, those that others refer to first; returns what remains, which is the database's work."""
         skills = {known: [self._row(s) for s in self.changed.values() if s.known == known] for known in (True, False)}
         moved = self.moved.items()
         labels = {known: [self._label(*move) for move in moved if move[1].known == known] for known in (True, False)}
@@ -124,9 +137,13 @@ class _Batch:
             rows.SkillRow: skills[False], rows.VersionRow: self.versions, rows.FileRow: self.files,
             rows.ParentRow: self.parents, rows.LabelRow: labels[False], EventRow: self.events,
         }  # fmt: skip
-        at = self.chain.common["created_at"]
-        rows.insert(self.unit.session, new, workspace_id=self.unit.workspace_id, actor=self.unit.scope.actor, at=at)
-        rows.move(self.unit.session, skills=skills[True], labels=labels[True], at=at)
+        kinds = rows.stage(self.unit.session, new)
+        return partial(self._settle, kinds, skills[True], labels[True])
+
+    def _settle(self, kinds: list[type[tuple]], skills: list[rows.SkillRow], labels: list[rows.LabelRow]) -> None:
+        session, at = self.unit.session, self.chain.common["created_at"]
+        rows.insert(session, kinds, workspace_id=self.unit.workspace_id, actor=self.unit.scope.actor, at=at)
+        rows.move(session, skills=skills, labels=labels, at=at)
 
     def _record(self, kind: str, subject_id: str, payload: dict[str, Any]) -> None:
         self.events.append(self.chain.row(kind, subject_id, payload))

@@ -119,25 +119,26 @@ def standing(session: Session, *, workspace_id: str, names: Collection[str]) -> 
     return {skill.name: skill for skill in found.values()}
 
 
-def insert(
-    session: Session, rows: Mapping[type[tuple], Sequence[tuple]], *, workspace_id: str, actor: str, at: datetime
-) -> None:
-    """Insert rows by their types, which are those above, in the order given; made at `at` by `actor`.
+def stage(session: Session, rows: Mapping[type[tuple], Sequence[tuple]]) -> list[type[tuple]]:
+    """Send rows by their types, which are those above, into staging tables of this transaction; returns the types there are.
 
-    PostgreSQL takes no COPY into a table with row-level security. So the rows are copied into staging tables of this
-    transaction and inserted from there, under the policy of every write. Few round trips: meanwhile another thread checks the
-    next batch, and each return costs the time until that thread lets go of the interpreter.
+    PostgreSQL takes no COPY into a table with row-level security; `insert` brings them from there under its policy.
     """
     kinds = [kind for kind, values in rows.items() if values]
-    if not kinds:
-        return
-    same = {"workspace_id": workspace_id, "actor": actor, "created_by": actor, "created_at": at, "moved_at": at}
-    cursor = ClientCursor(session.connection().connection.driver_connection)
-    cursor.execute(";".join(map(_staging, kinds)))
+    cursor = session.connection().connection.driver_connection.cursor()
+    if kinds:
+        cursor.execute(";".join(map(_staging, kinds)))
     for kind in kinds:
         with cursor.copy(f"COPY staged_{_TABLES[kind][0]} FROM STDIN") as copy:
             _write(copy, rows[kind])
-    cursor.execute(";".join(map(_from_staging, kinds)), same)
+    return kinds
+
+
+def insert(session: Session, kinds: Sequence[type[tuple]], *, workspace_id: str, actor: str, at: datetime) -> None:
+    """Insert the staged rows of these types, in this order, made at `at` by `actor`: one round trip, the database's work."""
+    same = {"workspace_id": workspace_id, "actor": actor, "created_by": actor, "created_at": at, "moved_at": at}
+    if kinds:
+        ClientCursor(session.connection().connection.driver_connection).execute(";".join(map(_from_staging, kinds)), same)
 
 
 def _write(copy: Copy, rows: Sequence[tuple]) -> None:
