@@ -9,6 +9,8 @@ from fastapi import Depends, FastAPI
 from api import contract, conventions, problems, roles
 from api.feed import Feed
 from api.limits import BodyLimit
+from api.metrics import Metrics
+from api.observe import Observed
 from api.requests import RequestId
 from api.routes import (
     audit,
@@ -55,6 +57,7 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     app = FastAPI(
         title="skillhub", version=__version__, description=description, lifespan=_run_reader,
         generate_unique_id_function=contract.operation_id, docs_url=None, redoc_url=None,
+        telemetry={"operation_spans": False, "metrics": False, "logs": False},
     )  # fmt: skip
     app.state.settings = settings
     app.state.announce = announce
@@ -66,7 +69,9 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     app.state.limiter = Limiter(settings)
     app.state.migrated = False
     app.add_middleware(conventions.Representation)
+    app.state.metrics = Metrics(app.state.database, app.state.reader)
     app.add_middleware(BodyLimit, most=settings.max_body_bytes, streams={IMPORT_PATH: MAX_BODY_BYTES})
+    app.add_middleware(Observed, metrics=app.state.metrics)
     app.add_middleware(RequestId)
     problems.install(app)
     contract.install(app)

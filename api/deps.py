@@ -21,6 +21,7 @@ def get_scope(
         raise Unauthorized("send your API key as `Authorization: Bearer shk_...`")
     state = request.app.state
     key = keys.authenticate(state.database, key=credentials.credentials, secret=state.settings.secret)
+    request.state.caller = key
     needed = roles.needed(request.scope["route"], request.method)
     roles.check(key.role, needed)
     if left := state.limiter.count(key, roles.COUNTED[needed]):

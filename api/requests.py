@@ -18,6 +18,11 @@ def current() -> str:
     return _current.get()
 
 
+def fields() -> dict[str, str]:
+    """The same for a line of the log."""
+    return {"request_id": current()} if current() else {}
+
+
 class RequestId:
     """ASGI middleware; the outermost, so that nothing is answered without an id."""
 

@@ -26,5 +26,5 @@ def serve(app: FastAPI, *, host: str, port: int, fd: int | None) -> None:
     Requests in flight get `shutdown_seconds`; streams and what takes longer are ended then.
     """
     seconds = app.state.settings.shutdown_seconds
-    config = uvicorn.Config(app, host=host, port=port, log_level="info", timeout_graceful_shutdown=seconds)
+    config = uvicorn.Config(app, host=host, port=port, log_config=None, access_log=False, timeout_graceful_shutdown=seconds)
     Server(config).run(sockets=None if fd is None else [socket.socket(fileno=fd)])

@@ -1,6 +1,7 @@
 """One settings object, read once from `SKILLHUB_*` variables and passed down."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -31,6 +32,10 @@ class Settings(BaseSettings):
     """Pause between two rounds of the sweeper."""
     shutdown_seconds: int = 10
     """How long requests and jobs in flight may go on after SIGTERM."""
+    log_format: Literal["text", "json"] = "text"
+    """How API and worker write their log: for people, or one JSON object a line."""
+    metrics_token: str = ""
+    """Bearer token that opens `/metrics`; without one that page is closed."""
     max_body_bytes: int = 64 * 1024 * 1024
     """Larger requests are refused before they are read."""
     max_streams: int = 200

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from skillhub import tracing
 from skillhub.config import Settings
 from skillhub.services import jobs
 from skillhub.services.jobs import Claim, Fenced
@@ -35,7 +36,7 @@ def run(
         return False
     log.info("job %s (%s): attempt %d", job_id, claim.kind, claim.attempt)
     try:
-        with alive(claim):
+        with tracing.continued(f"job {claim.kind}", claim.traceparent, **_attributes(claim)), alive(claim):
             _handle(claim, handlers)
     except Fenced:
         log.warning("job %s: attempt %d was cancelled or lost its lease; its work is dropped", job_id, claim.attempt)
@@ -43,6 +44,10 @@ def run(
         log.exception("job %s: attempt %d failed", job_id, claim.attempt)
         _report(claim, error)
     return True
+
+
+def _attributes(claim: Claim) -> dict[str, str | int]:
+    return {"skillhub.job_id": claim.job_id, "skillhub.attempt": claim.attempt}
 
 
 @contextmanager

@@ -1,8 +1,11 @@
 """Is the process alive; can it serve."""
 
-from fastapi import APIRouter, Request
+import hmac
 
-from skillhub.errors import Unavailable
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from skillhub.errors import NotFound, Unauthorized, Unavailable
 from skillhub.store import schema
 
 router = APIRouter(tags=["health"])
@@ -23,6 +26,17 @@ def readyz(request: Request) -> dict[str, str]:
         _check_schema(state.database.url)
         state.migrated = True
     return {"status": "ready"}
+
+
+@router.get("/metrics", include_in_schema=False)
+def metrics(request: Request) -> Response:
+    """Numbers for Prometheus, for the operator: they count over all workspaces, so no key of a workspace opens them."""
+    token = request.app.state.settings.metrics_token
+    if not token:
+        raise NotFound("set SKILLHUB_METRICS_TOKEN to open this page")
+    if not hmac.compare_digest(request.headers.get("Authorization", "").encode(), f"Bearer {token}".encode()):
+        raise Unauthorized("send SKILLHUB_METRICS_TOKEN as `Authorization: Bearer`")
+    return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
 def _check_schema(url: str) -> None:

@@ -52,11 +52,14 @@ def serve(
     data_dir: DataDir = DEFAULT_DATA_DIR,
 ) -> None:
     """Run the API alone, against SKILLHUB_DATABASE_URL."""
-    from api import server
+    from api import requests, server
     from api.app import create_app
+    from skillhub import logs, tracing
     from workers.app import announcer
 
     settings = settings_with_secret(data_dir)
+    tracing.configure("skillhub-api")
+    logs.configure(settings.log_format, fields=requests.fields)
     server.serve(create_app(settings, announce=announcer(settings)), host=host, port=port, fd=fd)
 
 
@@ -64,9 +67,13 @@ def serve(
 @expected_failures
 def worker(data_dir: DataDir = DEFAULT_DATA_DIR) -> None:
     """Run a worker alone, against SKILLHUB_DATABASE_URL and SKILLHUB_BROKER_URL."""
+    from skillhub import logs, tracing
     from workers.app import run_worker
 
-    raise typer.Exit(run_worker(settings_with_database(data_dir)))
+    settings = settings_with_database(data_dir)
+    tracing.configure("skillhub-worker")
+    logs.configure(settings.log_format)
+    raise typer.Exit(run_worker(settings))
 
 
 @app.command()

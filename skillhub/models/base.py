@@ -3,9 +3,11 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime
+from sqlalchemy import DateTime, String
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Column, Field
+
+from skillhub import tracing
 
 
 def now() -> datetime:
@@ -21,6 +23,11 @@ def time_field(*, nullable: bool = False, **kwargs: Any) -> Any:
 def json_field(default_factory: Any = dict, **kwargs: Any) -> Any:
     """A JSONB column."""
     return Field(default_factory=default_factory, sa_column=Column(JSONB, nullable=False), **kwargs)
+
+
+def trace_field() -> Any:
+    """The `traceparent` of the span that made the row, for the work that goes on from it; null where nothing is traced."""
+    return Field(default_factory=tracing.current, sa_type=String, nullable=True)
 
 
 def workspace_field() -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlmodel import Field, Index, SQLModel
 
-from skillhub.models.base import json_field, time_field, workspace_field
+from skillhub.models.base import json_field, time_field, trace_field, workspace_field
 
 
 class Candidate(SQLModel, table=True):
@@ -27,5 +27,6 @@ class Candidate(SQLModel, table=True):
     target_slice: str
     state: str = Field(default="proposed", index=True)
     """`proposed`, `gated` (under trial), then the verdict: `accepted`, `rejected`, `undecided`, `error`."""
+    traceparent: str | None = trace_field()
     created_at: datetime = time_field()
     decided_at: datetime | None = time_field(nullable=True)

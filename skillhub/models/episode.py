@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import BigInteger
 from sqlmodel import Field, Index, SQLModel, UniqueConstraint
 
-from skillhub.models.base import json_field, time_field, workspace_field
+from skillhub.models.base import json_field, time_field, trace_field, workspace_field
 
 
 class Episode(SQLModel, table=True):
@@ -37,6 +37,7 @@ class Episode(SQLModel, table=True):
     """The recorder's own fields, e.g. the variation."""
     content_sha256: str
     """Over everything the recorder sent; the same key with other content is refused."""
+    traceparent: str | None = trace_field()
     created_at: datetime = time_field()
 
 

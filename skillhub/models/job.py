@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Column, Field, Index, SQLModel
 
-from skillhub.models.base import json_field, time_field, workspace_field
+from skillhub.models.base import json_field, time_field, trace_field, workspace_field
 
 
 class Job(SQLModel, table=True):
@@ -31,6 +31,7 @@ class Job(SQLModel, table=True):
     log: str = ""
     result: dict[str, Any] | None = Field(default=None, sa_column=Column(JSONB))
     error: str | None = None
+    traceparent: str | None = trace_field()
     created_at: datetime = time_field()
     finished_at: datetime | None = time_field(nullable=True)
 

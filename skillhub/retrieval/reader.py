@@ -7,7 +7,7 @@ replicas at once ends in the same state.
 import logging
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -70,6 +70,13 @@ class Reader:
     def index(self, workspace_id: str) -> WorkspaceIndex:
         """The state that searches read."""
         return self._followed(workspace_id).index
+
+    def standing(self, heads: Mapping[str, int]) -> tuple[int, int]:
+        """Events up to `heads` that have not been seen, and versions that can be found, over all workspaces."""
+        followed = dict(self._workspaces)
+        seen = {workspace_id: each.index.seq for workspace_id, each in followed.items()}
+        behind = sum(max(0, head - seen.get(workspace_id, 0)) for workspace_id, head in heads.items())
+        return behind, sum(len(each.index) for each in followed.values())
 
     def catch_up(self, workspace_id: str) -> int:
         """Apply what happened since, at most a few hundred changes; returns the `seq` reached."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from skillhub import tracing
 from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.hashing import sha256_json
 from skillhub.ids import new_id
@@ -82,6 +83,7 @@ def traces(scope: Scope, *, slice: str, split: str | None = None) -> list[Trace]
         steps = defaultdict(list)
         for step in store.steps(unit.session, [episode.id for episode in episodes]):
             steps[step.episode_id].append(TraceStep(step.observation, step.action, step.reward, step.score))
+    tracing.link(episode.traceparent for episode in episodes)
     return [
         Trace(episode.id, episode.task, episode.slice, tuple(steps[episode.id]), episode.score, episode.success)
         for episode in episodes

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from skillhub import tracing
 from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.evaluation.cases import next_case, pair_seed, shuffled
 from skillhub.gate.budget import e_lond_alpha
@@ -232,6 +233,12 @@ def _make_trials(unit: Unit, gate: Gate, *, used: list[str], done: int, verdict:
 def _decide_in(unit: Unit, gate: Gate, verdict: Verdict) -> None:
     """Write the decision, publish the accepted version, and take back what is no longer needed."""
     candidate = candidates.get(unit.session, gate.candidate_id)
+    with tracing.continued("gate.decide", candidate.traceparent, **{"skillhub.candidate_id": candidate.id}) as span:
+        decision = _decision_in(unit, gate, candidate, verdict)
+        span.set_attribute("skillhub.verdict", decision.verdict)
+
+
+def _decision_in(unit: Unit, gate: Gate, candidate: Candidate, verdict: Verdict) -> Decision:
     state, reason = _still_holds(unit, gate, candidate, verdict)
     version = _publish_in(unit, gate, candidate, reason) if state == "accepted" else None
     decision = Decision(
@@ -246,6 +253,7 @@ def _decide_in(unit: Unit, gate: Gate, verdict: Verdict) -> None:
         "gate.decided", gate.id, candidate_id=candidate.id, decision_id=decision.id, verdict=state, reason=reason,
         version_id=decision.version_id,
     )  # fmt: skip
+    return decision
 
 
 def _still_holds(unit: Unit, gate: Gate, candidate: Candidate, verdict: Verdict) -> tuple[str, str]:

@@ -50,6 +50,8 @@ class Claim:
     payload: dict[str, Any]
     attempt: int
     settings: Settings
+    traceparent: str | None = None
+    """Of the request that asked for the job."""
     text: str = ""
     """The job's log, with the lines of the attempts before."""
     done: float = 0.0
@@ -146,7 +148,8 @@ def claim(
     scope = Scope(database, job.workspace_id, "system")
     if announce is not None:
         scope = replace(scope, announce=announce)
-    return Claim(scope, job.id, job.kind, job.payload, job.attempt, settings, text=job.log)
+    facts = (job.id, job.kind, job.payload, job.attempt, settings, job.traceparent)
+    return Claim(scope, *facts, text=job.log)
 
 
 def sweep(database: Database, announce: Callable[[str], None], settings: Settings) -> int:

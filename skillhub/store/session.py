@@ -52,6 +52,11 @@ class Database:
         with self.engine.connect() as connection:
             durability.assert_durable(connection.connection.driver_connection)
 
+    @property
+    def connections(self) -> int:
+        """Connections of the pool that are in use now."""
+        return self.engine.pool.checkedout()
+
     def dispose(self) -> None:
         self.engine.dispose()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LEAVES = {"config", "errors", "ids", "hashing"}
+LEAVES = {"config", "errors", "ids", "hashing", "tracing"}
 STAGES = {"rollouts", "evidence", "curation", "gate", "context", "optimise", "harness"}
 MIDDLE = STAGES | {"safety", "documents", "store", "retrieval", "llm", "evaluation"}
 HEAVY = {"torch", "faiss", "sentence_transformers", "transformers"}
