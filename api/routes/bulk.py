@@ -36,7 +36,7 @@ _LINES = {200: {"content": ndjson.documented("Skills, as an import takes them", 
 def import_ndjson(request: Request, scope: ScopeDep) -> ndjson.Answer:
     """Publish skills, one a line; each is answered in order by a line `{line, skill, number, version_id}` or `{line, error}`.
 
-    A line that is refused keeps no other back. Up to 1,000 lines are one transaction, and are answered after its commit; a
+    A line that is refused keeps no other back. Up to 2,000 lines are one transaction, and are answered after its commit; a
     connection that breaks leaves whole batches. Sending the same lines again changes nothing where each skill stands in one of
     them: content that its label has already is left alone, so no `Idempotency-Key` is needed. A line has at most 32 MiB, a
     body 4 GiB.

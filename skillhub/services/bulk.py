@@ -16,7 +16,7 @@ from skillhub.services.versions import Content, checked
 from skillhub.store import bulk as rows
 from skillhub.store.events import Chain, EventRow
 
-BATCH = 1000
+BATCH = 2000
 """Lines of one transaction."""
 
 

@@ -80,7 +80,7 @@ WHERE label.skill_id = new.skill_id AND label.name = new.name
 """)
 
 
-@dataclass
+@dataclass(slots=True)
 class Pointer:
     """Where a label points."""
 
@@ -92,7 +92,7 @@ class Pointer:
     """Whether the database has the label already."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Standing:
     """A skill as it stands, its row locked."""
 

@@ -21,6 +21,7 @@ import psycopg
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from api.server import keep_what_is_loaded
 from skillhub.config import Settings
 from skillhub.services import bulk, keys, versions
 from skillhub.services.bulk import BATCH, Line
@@ -45,6 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skills", type=int, default=LARGE)
     skills = parser.parse_args().skills
+    keep_what_is_loaded()  # as the server does at its start
     with server() as create:
         report = {**imports(create), **publishers(create("publish")), **latencies(create, skills)}
     report["machine"] = {"cores": os.cpu_count(), "platform": platform.platform(), "load": os.getloadavg()}
