@@ -34,6 +34,7 @@ from api.routes import (
     trials,
     ui_sessions,
     web,
+    webhooks,
 )
 from api.routes.bulk import IMPORT_PATH, MAX_BODY_BYTES
 from skillhub import __version__
@@ -47,7 +48,7 @@ from skillhub.store.session import Database
 
 ROUTES = (
     health, docs, batches, skills, transfer, bulk, lineage, events, ui_sessions, web, episodes, search,
-    suites, curation, candidates, gates, trials, jobs, schedules, keys, audit,
+    suites, curation, candidates, gates, trials, jobs, schedules, keys, audit, webhooks,
 )  # fmt: skip
 
 

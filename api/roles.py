@@ -83,6 +83,15 @@ NEEDED = {
     "DELETE /v1/keys/{key_id}": ADMIN,
     "POST /v1/keys/{key_id}/rotate": ADMIN,
     "DELETE /v1/schedules/{name}": ADMIN,
+    "GET /v1/webhooks": ADMIN,
+    "POST /v1/webhooks": ADMIN,
+    "GET /v1/webhooks/{webhook_id}": ADMIN,
+    "PATCH /v1/webhooks/{webhook_id}": ADMIN,
+    "DELETE /v1/webhooks/{webhook_id}": ADMIN,
+    "GET /v1/webhooks/{webhook_id}/deliveries": ADMIN,
+    "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": ADMIN,
+    "POST /v1/webhooks/{webhook_id}/rotate": ADMIN,
+    "POST /v1/webhooks/{webhook_id}/test": ADMIN,
     "PUT /v1/schedules/{name}": ADMIN,
 }
 

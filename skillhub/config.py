@@ -48,5 +48,11 @@ class Settings(BaseSettings):
     """Requests of one key that publish or administer."""
     publications_per_day: int = 1_000_000
     """The same over a day."""
+    webhook_retry_seconds: float = 5.0
+    """Pause before the second attempt at a webhook; four times as long before each further one."""
+    webhook_allow_http: bool = False
+    """Whether webhooks may go to `http://` addresses."""
+    webhook_allowed_networks: str = ""
+    """Private networks that webhooks may reach, in CIDR form with commas between, e.g. `10.1.0.0/16`."""
     search_wait_seconds: float = 5.0
     """Longest wait of a search for `min_seq`."""

@@ -74,7 +74,7 @@ def run_worker(settings: Settings, *, concurrency: int = 2) -> int:
 
     Running jobs get `shutdown_seconds` to end; then they are given back and the process ends with code 0.
     """
-    from workers import broker, runner, shutdown, sweeper
+    from workers import broker, courier, runner, shutdown, sweeper
 
     database = Database(settings.database_url)
     announce = announcer(settings)
@@ -88,7 +88,11 @@ def run_worker(settings: Settings, *, concurrency: int = 2) -> int:
     worker = app.Worker(
         pool="threads", concurrency=concurrency, without_gossip=True, without_mingle=True, without_heartbeat=True
     )
-    with sweeper.sweeping(database, announce, settings), shutdown.bounded(settings.shutdown_seconds):
+    with (
+        sweeper.sweeping(database, announce, settings),
+        courier.delivering(database, settings),
+        shutdown.bounded(settings.shutdown_seconds),
+    ):
         worker.start()
     database.dispose()
     return worker.exitcode or 0

@@ -13,10 +13,11 @@ from skillhub.models.schedule import Schedule
 from skillhub.models.skill import Skill
 from skillhub.models.suite import Case, Suite
 from skillhub.models.version import Version, VersionFile, VersionParent
+from skillhub.models.webhook import Webhook, WebhookDelivery
 from skillhub.models.workspace import ApiKey, Workspace
 
 __all__ = [
     "ApiKey", "Candidate", "Case", "Context", "Decision", "Embedding", "Episode", "Event", "Evidence",
     "EvidenceEpisode", "Exposure", "Gate", "IdempotencyRecord", "Job", "JobAttempt", "Label", "Schedule", "Skill",
-    "Step", "Suite", "Trial", "Version", "VersionFile", "VersionParent", "Workspace",
+    "Step", "Suite", "Trial", "Version", "VersionFile", "VersionParent", "Webhook", "WebhookDelivery", "Workspace",
 ]  # fmt: skip

@@ -32,6 +32,7 @@ from skillhub_client.models import (
     ContextBatch,
     ContextEntry,
     Decision,
+    Delivery,
     Episode,
     EpisodeIn,
     Event,
@@ -56,6 +57,7 @@ from skillhub_client.models import (
     LeasedTrials,
     Lineage,
     NewApiKey,
+    NewWebhook,
     Page,
     Parent,
     Schedule,
@@ -67,6 +69,7 @@ from skillhub_client.models import (
     SkillList,
     StepIn,
     Suite,
+    Tested,
     Trial,
     TrialCase,
     TrialLease,
@@ -74,9 +77,11 @@ from skillhub_client.models import (
     UiSession,
     Version,
     VersionList,
+    Webhook,
     Workspace,
 )
 from skillhub_client.paging import every, every_async
+from skillhub_client.signatures import verify_webhook
 from skillhub_client.transport import Retries
 
 __all__ = [
@@ -98,6 +103,7 @@ __all__ = [
     "ContextBatch",
     "ContextEntry",
     "Decision",
+    "Delivery",
     "Episode",
     "EpisodeIn",
     "Event",
@@ -124,6 +130,7 @@ __all__ = [
     "LeasedTrials",
     "Lineage",
     "NewApiKey",
+    "NewWebhook",
     "NotFound",
     "Page",
     "Parent",
@@ -141,6 +148,7 @@ __all__ = [
     "SkillhubError",
     "StepIn",
     "Suite",
+    "Tested",
     "TimedOut",
     "TooLarge",
     "Trial",
@@ -152,7 +160,9 @@ __all__ = [
     "Unavailable",
     "Version",
     "VersionList",
+    "Webhook",
     "Workspace",
     "every",
     "every_async",
+    "verify_webhook",
 ]

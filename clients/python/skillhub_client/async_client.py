@@ -10,7 +10,7 @@ import httpx
 
 from skillhub_client import bulk
 from skillhub_client.client import FINAL_JOB_STATES
-from skillhub_client.endpoints import access, catalog, episodes, gate, jobs
+from skillhub_client.endpoints import access, catalog, episodes, gate, jobs, webhooks
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import awaited
 from skillhub_client.models import Event, Job
@@ -140,6 +140,15 @@ class AsyncClient:
     revoke_key = awaited(access.revoke_key)
     audit_head = awaited(access.audit_head)
     audit_verify = awaited(access.audit_verify)
+    list_webhooks = awaited(webhooks.list_webhooks)
+    create_webhook = awaited(webhooks.create_webhook)
+    get_webhook = awaited(webhooks.get_webhook)
+    change_webhook = awaited(webhooks.change_webhook)
+    delete_webhook = awaited(webhooks.delete_webhook)
+    rotate_webhook_secret = awaited(webhooks.rotate_webhook_secret)
+    test_webhook = awaited(webhooks.test_webhook)
+    list_deliveries = awaited(webhooks.list_deliveries)
+    redeliver = awaited(webhooks.redeliver)
     list_schedules = awaited(jobs.list_schedules)
     get_schedule = awaited(jobs.get_schedule)
     put_schedule = awaited(jobs.put_schedule)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import httpx
 
 from skillhub_client import bulk
-from skillhub_client.endpoints import access, catalog, episodes, gate, jobs
+from skillhub_client.endpoints import access, catalog, episodes, gate, jobs, webhooks
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import blocking
 from skillhub_client.models import Event, Job
@@ -141,6 +141,15 @@ class Client:
     revoke_key = blocking(access.revoke_key)
     audit_head = blocking(access.audit_head)
     audit_verify = blocking(access.audit_verify)
+    list_webhooks = blocking(webhooks.list_webhooks)
+    create_webhook = blocking(webhooks.create_webhook)
+    get_webhook = blocking(webhooks.get_webhook)
+    change_webhook = blocking(webhooks.change_webhook)
+    delete_webhook = blocking(webhooks.delete_webhook)
+    rotate_webhook_secret = blocking(webhooks.rotate_webhook_secret)
+    test_webhook = blocking(webhooks.test_webhook)
+    list_deliveries = blocking(webhooks.list_deliveries)
+    redeliver = blocking(webhooks.redeliver)
     list_schedules = blocking(jobs.list_schedules)
     get_schedule = blocking(jobs.get_schedule)
     put_schedule = blocking(jobs.put_schedule)

@@ -53,6 +53,7 @@ from skillhub_client.models.gate import (
     TrialResult,
 )
 from skillhub_client.models.jobs import Job, JobAttempt, JobList, Schedule
+from skillhub_client.models.webhooks import Delivery, NewWebhook, Tested, Webhook
 
 __all__ = [
     "Answer",
@@ -68,6 +69,7 @@ __all__ = [
     "ContextBatch",
     "ContextEntry",
     "Decision",
+    "Delivery",
     "Episode",
     "EpisodeIn",
     "Event",
@@ -93,6 +95,7 @@ __all__ = [
     "LeasedTrials",
     "Lineage",
     "NewApiKey",
+    "NewWebhook",
     "Page",
     "Parent",
     "Schedule",
@@ -104,6 +107,7 @@ __all__ = [
     "SkillList",
     "StepIn",
     "Suite",
+    "Tested",
     "Trial",
     "TrialCase",
     "TrialLease",
@@ -111,5 +115,6 @@ __all__ = [
     "UiSession",
     "Version",
     "VersionList",
+    "Webhook",
     "Workspace",
 ]
