@@ -6,7 +6,7 @@ from functools import partial
 
 from fastapi import Depends, FastAPI
 
-from api import contract, conventions, problems, roles
+from api import contract, conventions, mcp, problems, roles
 from api.feed import Feed
 from api.limits import BodyLimit
 from api.metrics import Metrics
@@ -78,6 +78,7 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     contract.install(app)
     for module in ROUTES:
         app.include_router(module.router, dependencies=[Depends(conventions.keep)])
+    app.state.mcp = mcp.install(app)
     roles.check_complete(module.router for module in ROUTES)
     return app
 
@@ -86,6 +87,7 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
 async def _run_reader(app: FastAPI) -> AsyncIterator[None]:
     """The reading index follows the event log while the application runs; the pool is closed after it."""
     app.state.reader.start()
-    yield
+    async with app.state.mcp.running():
+        yield
     app.state.reader.stop()
     app.state.database.dispose()

@@ -109,13 +109,18 @@ def open_client(url: str, key: str, data_dir: Path) -> "Client":
     """A client of the hub that was named, else of the one that runs in the data folder."""
     from skillhub_client import Client
 
+    return Client(*hub_address(url, key, data_dir))
+
+
+def hub_address(url: str, key: str, data_dir: Path) -> tuple[str, str]:
+    """URL and key of the hub that was named, else of the one that runs in the data folder; Unavailable without one."""
     from skillhub.stack import Running
 
     running = Running.find(data_dir)
     if not url and running is None:
         raise Unavailable("no hub: start one with `skillhub up`, or name one with --url and --key")
     if not url:
-        return Client(running.url, key or running.key)
+        return running.url, key or running.key
     if not key:
         raise Unavailable("no API key: give --key or set SKILLHUB_API_KEY")
-    return Client(url, key)
+    return url, key
