@@ -7,6 +7,7 @@ from functools import partial
 from fastapi import Depends, FastAPI
 
 from api import contract, conventions, mcp, problems, roles
+from api.deps import get_scope
 from api.feed import Feed
 from api.limits import BodyLimit
 from api.metrics import Metrics
@@ -51,6 +52,8 @@ ROUTES = (
     suites, curation, candidates, gates, trials, jobs, schedules, keys, audit, webhooks,
 )  # fmt: skip
 
+OPEN_ROUTES = (health, docs, web)
+
 
 def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAPI:
     """`announce(job_id)` tells the workers that a job waits."""
@@ -77,7 +80,8 @@ def create_app(settings: Settings, *, announce: Callable[[str], None]) -> FastAP
     problems.install(app)
     contract.install(app)
     for module in ROUTES:
-        app.include_router(module.router, dependencies=[Depends(conventions.keep)])
+        who = [] if module in OPEN_ROUTES else [Depends(get_scope)]  # first of all: a stranger learns nothing from a 422
+        app.include_router(module.router, dependencies=[*who, Depends(conventions.keep)])
     app.state.mcp = mcp.install(app)
     roles.check_complete(module.router for module in ROUTES)
     return app

@@ -84,7 +84,8 @@ def statuses(method: str, operation: Json) -> list[int]:
     changes = method != "get"
     if "security" in operation:
         found += [401, 403, 429]
-    if "path" in places or "requestBody" in operation or "cursor" in {item["name"] for item in operation["parameters"]}:
+    named = {"cursor", "label", "name"} & {item["name"] for item in operation["parameters"]}
+    if "path" in places or "requestBody" in operation or named:
         found.append(404)
     if changes:
         found += [409, 413]

@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from fastapi import Depends, Query, Request
-from pydantic import AwareDatetime, BaseModel
+from pydantic import BaseModel
 
+from api.schemas.base import Moment
 from skillhub.errors import Invalid
 from skillhub.safety.text import storable
 from skillhub.store.keyset import Key, Orders, Start
@@ -101,7 +102,7 @@ def sorted_by(orders: Orders, *, default: str) -> Any:
 
 
 Created = dict[str, datetime | None]
-Time = Annotated[AwareDatetime | None, Query(description="A time with its zone; the bound itself is left out")]
+Time = Annotated[Moment | None, Query(description="A time with its zone; the bound itself is left out")]
 
 
 def get_created(created_after: Time = None, created_before: Time = None) -> Created:

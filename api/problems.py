@@ -92,7 +92,16 @@ async def _http_error(request: Request, error: HTTPException) -> JSONResponse:
     if error.status_code == 400:  # what FastAPI says of a body that is not UTF-8
         return await _skillhub_error(request, Invalid("the body is not JSON in UTF-8", path="/body"))
     code = HTTP_CODES.get(error.status_code, "http_error")
-    return problem(status=error.status_code, code=code, detail=str(error.detail), headers=dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request)) or headers.get("Allow", "")
+    return problem(status=error.status_code, code=code, detail=str(error.detail), headers=headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods of a path; the framework names only those of the first route that has it."""
+    path = getattr(request.scope.get("route"), "path", None)
+    return sorted(method.upper() for method in request.app.openapi()["paths"].get(path, {}))
 
 
 async def _database_error(request: Request, error: OperationalError) -> JSONResponse:

@@ -5,10 +5,11 @@ route and no use case has to think of them. Every text of a body is one of these
 """
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from skillhub.safety.text import storable
@@ -61,6 +62,16 @@ def _faults(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
         for index, item in enumerate(value):
             yield from _faults(item, (*place, index))
 
+
+def _written(value: Any) -> Any:
+    """A number is no time, though it could be read as seconds since 1970."""
+    if isinstance(value, int | float) or (isinstance(value, str) and not re.match(r"\d{4}-\d\d-\d\dT", value, re.ASCII)):
+        raise ValueError("must be a time as in 2026-12-01T09:30:00Z")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_written), Field(strict=False)]
+"""A point in time, with its zone."""
 
 Json = Annotated[dict[str, Any], AfterValidator(_storable)]
 """A JSON object that can be stored."""

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
-from api.schemas.base import Body, Name
+from api.schemas.base import Body, Moment, Name
 from skillhub.models import ApiKey
 from skillhub.services.workspaces import WorkspaceView
 
@@ -26,7 +26,7 @@ class LimitsIn(Body):
 class KeyIn(Body):
     name: Name
     role: Role = Field(description="Each role may do what those before it may")
-    expires_at: Annotated[AwareDatetime | None, Field(strict=False)] = None
+    expires_at: Moment | None = None
     limits: LimitsIn = LimitsIn()
 
     def facts(self) -> dict[str, Any]:
