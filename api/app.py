@@ -27,6 +27,7 @@ from api.routes import (
     jobs,
     keys,
     lineage,
+    quarantine,
     schedules,
     search,
     skills,
@@ -48,7 +49,7 @@ from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
-    health, docs, batches, skills, transfer, bulk, lineage, events, ui_sessions, web, episodes, search,
+    health, docs, batches, skills, quarantine, transfer, bulk, lineage, events, ui_sessions, web, episodes, search,
     suites, curation, candidates, gates, trials, jobs, schedules, keys, audit, webhooks,
 )  # fmt: skip
 

@@ -67,7 +67,7 @@ def _shown(result: Result) -> dict[str, Any]:
 def export_ndjson(
     scope: ScopeDep,
     kind: Kind | None = None,
-    state: Literal["published", "retired"] | None = "published",
+    state: Literal["published", "quarantined", "retired"] | None = "published",
     label: str = PRODUCTION,
     prefix: Annotated[str, Query(max_length=MAX_NAME, description="What the names begin with")] = "",
 ) -> StreamingResponse:

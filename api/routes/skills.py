@@ -47,7 +47,7 @@ def create_skill(body: SkillIn, once: OnceDep) -> SkillOut:
 @router.get("")
 def list_skills(
     scope: ScopeDep, page: SkillPage, created: CreatedDep, kind: Kind | None = None,
-    state: Literal["published", "retired"] | None = None, label: Word | None = None, prefix: Word | None = None,
+    state: Literal["published", "quarantined", "retired"] | None = None, label: Word | None = None, prefix: Word | None = None,
 ) -> Page[SkillOut]:  # fmt: skip
     """Skills by name; `label` keeps those that have it, `prefix` those whose name begins so."""
     found = skills.page(scope, page.start, kind=kind, state=state, label=label, prefix=prefix, **created)

@@ -76,6 +76,11 @@ class RetireIn(Body):
     reason: Message = Field(min_length=1)
 
 
+class HoldVersionIn(Body):
+    reason: Message = Field(min_length=1)
+    with_descendants: bool = Field(default=False, description="Also all that descends from it, in whatever skill")
+
+
 class LabelIn(Body):
     number: Number
 
@@ -99,12 +104,14 @@ class VersionOut(BaseModel):
     created_at: datetime
     candidate_id: str | None
     parents: list[ParentOut]
+    held_because: str | None = Field(description="Why it is held back and shown to no agent; null where it is not")
 
     @classmethod
     def of(cls, view: VersionView) -> "VersionOut":
         parents = [ParentOut(number=p.number, version_id=p.parent_id, relation=p.relation) for p in view.parents]
         facts = view.version.model_dump(exclude={"workspace_id", "skill_id"})
-        return cls(**facts, skill=view.skill.name, kind=view.skill.kind, parents=parents)
+        names = {"skill": view.skill.name, "kind": view.skill.kind}
+        return cls(**facts, **names, parents=parents, held_because=view.held_because)
 
 
 class SkillOut(BaseModel):

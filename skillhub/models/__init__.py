@@ -9,6 +9,7 @@ from skillhub.models.gate import Decision, Gate, Trial
 from skillhub.models.idempotency import IdempotencyRecord
 from skillhub.models.job import Job, JobAttempt
 from skillhub.models.label import Label
+from skillhub.models.quarantine import Quarantine
 from skillhub.models.schedule import Schedule
 from skillhub.models.skill import Skill
 from skillhub.models.suite import Case, Suite
@@ -18,6 +19,6 @@ from skillhub.models.workspace import ApiKey, Workspace
 
 __all__ = [
     "ApiKey", "Candidate", "Case", "Context", "Decision", "Embedding", "Episode", "Event", "Evidence",
-    "EvidenceEpisode", "Exposure", "Gate", "IdempotencyRecord", "Job", "JobAttempt", "Label", "Schedule", "Skill",
+    "EvidenceEpisode", "Exposure", "Gate", "IdempotencyRecord", "Job", "JobAttempt", "Label", "Quarantine", "Schedule", "Skill",
     "Step", "Suite", "Trial", "Version", "VersionFile", "VersionParent", "Webhook", "WebhookDelivery", "Workspace",
 ]  # fmt: skip

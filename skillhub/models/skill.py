@@ -16,7 +16,7 @@ class Skill(SQLModel, table=True):
     kind: str
     """`skill`, `rule` or `harness`."""
     state: str = "published"
-    """`published` or `retired`; a retired skill is never served to an agent."""
+    """`published`, `quarantined` (until it is released) or `retired`; only a published skill is served to an agent."""
     last_number: int = 0
     """Number of the newest version; its row lock hands out the next one without gaps."""
     created_at: datetime = time_field()

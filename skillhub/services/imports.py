@@ -14,6 +14,7 @@ from skillhub.services import labels, skills
 from skillhub.services.labels import PRODUCTION
 from skillhub.services.scope import Scope, Unit
 from skillhub.services.versions import numbered_in, publish_in
+from skillhub.store import quarantine
 from skillhub.store import skills as skill_rows
 from skillhub.store import versions as rows
 from skillhub.store.keyset import Start
@@ -85,7 +86,7 @@ def _all_in(unit: Unit, label: str) -> Iterator[Folder]:
     while found := skill_rows.page(unit.session, workspace_id=unit.workspace_id, start=start, state="published"):
         for skill in found:
             version = rows.labelled(unit.session, workspace_id=unit.workspace_id, skill_name=skill.name, label=label)
-            if version is not None:
+            if version is not None and not quarantine.reasons(unit.session, [version.id]):
                 yield _folder_in(unit, skill, version)
         start = replace(start, after=(found[-1].name,))
 

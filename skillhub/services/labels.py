@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from skillhub.errors import Invalid, NotFound, PreconditionFailed
+from skillhub.errors import Conflict, Invalid, NotFound, PreconditionFailed
 from skillhub.models import Label, Skill, Version
 from skillhub.models.base import now
 from skillhub.services import skills
 from skillhub.services.scope import Scope, Unit
-from skillhub.store import labels, versions
+from skillhub.store import labels, quarantine, versions
 from skillhub.store.keyset import Start
 
 LATEST = "latest"
@@ -62,6 +62,8 @@ def move(scope: Scope, *, name: str, label: str, number: int, revision: int | No
         version = versions.numbered(unit.session, skill_id=skill.id, number=number)
         if version is None:
             raise NotFound(f"the skill {name!r} has no version {number}")
+        if held := quarantine.reasons(unit.session, [version.id]):
+            raise Conflict(f"version {number} of {name!r} is held back: {held[version.id]}")
         _check_revision(labels.get(unit.session, skill_id=skill.id, name=label), revision)
         return move_in(unit, skill=skill, label=label, version=version), version
 

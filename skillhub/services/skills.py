@@ -10,7 +10,7 @@ from skillhub.errors import Conflict, NotFound
 from skillhub.models import Skill, Version
 from skillhub.models.base import now
 from skillhub.services.scope import Scope, Unit
-from skillhub.store import events, labels, skills, versions
+from skillhub.store import events, labels, quarantine, skills, versions
 from skillhub.store.keyset import Start
 
 KINDS = ("skill", "rule")
@@ -24,6 +24,8 @@ class VersionView:
     version: Version
     skill: Skill
     parents: list[versions.Parent]
+    held_because: str | None = None
+    """Why the version is held back; None where it is not."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,12 @@ def _missing(name: str) -> NoReturn:
 
 
 def version_views_in(unit: Unit, found: Sequence[tuple[Skill, Version]]) -> list[VersionView]:
-    edges = versions.parents(unit.session, version_ids=[version.id for _, version in found])
-    return [VersionView(version, skill, [e for e in edges if e.version_id == version.id]) for skill, version in found]
+    ids = [version.id for _, version in found]
+    edges, held = versions.parents(unit.session, version_ids=ids), quarantine.reasons(unit.session, ids)
+    return [
+        VersionView(version, skill, [e for e in edges if e.version_id == version.id], held.get(version.id))
+        for skill, version in found
+    ]
 
 
 def _views(unit: Unit, rows: Sequence[Skill]) -> list[SkillView]:

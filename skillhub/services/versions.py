@@ -16,7 +16,7 @@ from skillhub.services import labels, skills
 from skillhub.services.labels import LATEST, PRODUCTION
 from skillhub.services.scope import Scope, Unit
 from skillhub.services.skills import KINDS, VersionView
-from skillhub.store import events
+from skillhub.store import events, quarantine
 from skillhub.store import labels as label_rows
 from skillhub.store import skills as skill_rows
 from skillhub.store import versions as rows
@@ -197,11 +197,13 @@ def publish(
 def rollback(scope: Scope, *, name: str, number: int, label: str = PRODUCTION, message: str = "") -> VersionView:
     """A new version with the content of an earlier one, its parent by `rollback`; the label moves to it.
 
-    Errors: NotFound; Conflict on a retired skill.
+    Errors: NotFound; Conflict on a retired skill, and for a version that is held back.
     """
     with scope.transaction() as unit:
         skill = skills.lock_in(unit, name)
         target = numbered_in(unit, skill, number)
+        if held := quarantine.reasons(unit.session, [target.id]):
+            raise Conflict(f"version {number} of {skill.name!r} is held back: {held[target.id]}")
         version = publish_in(
             unit,
             name=skill.name,

@@ -12,6 +12,7 @@ from sqlmodel import Session, col, select
 from skillhub.documents.archive import BundledFile
 from skillhub.models import Label, Skill, Version, VersionFile
 from skillhub.store.events import EventRow
+from skillhub.store.quarantine import HELD_LABEL
 
 _ROW, _FIELD = "\x1e", "\x1f"
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", _FIELD: "\t", _ROW: "\n"}
@@ -200,7 +201,8 @@ def under_label(
         select(Version.id, Skill.name, Skill.kind, Version.document, Version.message)
         .join(Label, col(Label.version_id) == col(Version.id))
         .join(Skill, col(Skill.id) == col(Label.skill_id))
-        .where(Skill.workspace_id == workspace_id, Label.name == label, col(Skill.name).startswith(prefix, autoescape=True))
+        .where(Skill.workspace_id == workspace_id, Label.name == label, ~HELD_LABEL)
+        .where(col(Skill.name).startswith(prefix, autoescape=True))
     )
     for column, value in ((Skill.kind, kind), (Skill.state, state)):
         if value is not None:

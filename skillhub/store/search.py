@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Session, col, select
 
 from skillhub.models import Embedding, Label, Skill, Version
+from skillhub.store.quarantine import HELD_LABEL
 from skillhub.store.versions import Served
 
 _HEADS = text("SELECT id, (SELECT coalesce(max(seq), 0) FROM event WHERE workspace_id = workspace.id) FROM workspace")
@@ -49,11 +50,11 @@ def changed_skills(session: Session, *, workspace_id: str, after: int, upto: int
 
 
 def labelled(session: Session, *, workspace_id: str, skill_ids: Collection[str] | None) -> list[LabelRow]:
-    """All labels of the skills (of every skill where None), those of retired skills left out."""
+    """All labels of the skills (of every skill where None), those of skills and versions that are not served left out."""
     query = (
         select(Label.skill_id, Skill.kind, Label.name, Label.version_id)
         .join(Skill, col(Skill.id) == col(Label.skill_id))
-        .where(Skill.workspace_id == workspace_id, Skill.state == "published")
+        .where(Skill.workspace_id == workspace_id, Skill.state == "published", ~HELD_LABEL)
         .order_by(Label.skill_id, Label.name)
     )
     if skill_ids is not None:
@@ -62,12 +63,12 @@ def labelled(session: Session, *, workspace_id: str, skill_ids: Collection[str] 
 
 
 def served(session: Session, *, workspace_id: str, label: str, skill_ids: Collection[str]) -> dict[str, Served]:
-    """`{skill_id: version under the label now}`, retired skills left out."""
+    """`{skill_id: version under the label now}`, without what is retired or held back."""
     query = (
         select(Version, Skill)
         .join(Label, col(Label.version_id) == col(Version.id))
         .join(Skill, col(Skill.id) == col(Label.skill_id))
-        .where(Skill.workspace_id == workspace_id, Label.name == label, Skill.state == "published")
+        .where(Skill.workspace_id == workspace_id, Label.name == label, Skill.state == "published", ~HELD_LABEL)
         .where(col(Skill.id).in_(skill_ids))
     )
     return {skill.id: Served(version, skill) for version, skill in session.exec(query)}

@@ -106,6 +106,35 @@ def move_label(name: str, label: str, number: int, *, revision: int | None = Non
     return Call("PUT", _label_path(name, label), as_(m.Label), json={"number": number}, headers=headers)
 
 
+def quarantine(name: str, reason: str) -> Call[m.Skill]:
+    """Hold a skill back: no agent is shown it until `release`."""
+    return Call("POST", f"/v1/skills/{part(name)}/quarantine", as_(m.Skill), json={"reason": reason})
+
+
+def release(name: str) -> Call[m.Skill]:
+    """Serve a skill again."""
+    return Call("POST", f"/v1/skills/{part(name)}/release", as_(m.Skill))
+
+
+def quarantine_version(
+    name: str, number: int, reason: str, *, with_descendants: bool = False
+) -> Call[m.VersionList]:
+    """Hold a version back, with all that descends from it where asked."""
+    body = {"reason": reason, "with_descendants": with_descendants}
+    return Call("POST", f"/v1/skills/{part(name)}/versions/{number}/quarantine", as_(m.VersionList), json=body)
+
+
+def release_version(name: str, number: int) -> Call[m.Version]:
+    """Serve a version again."""
+    return Call("POST", f"/v1/skills/{part(name)}/versions/{number}/release", as_(m.Version))
+
+
+def descendants(version_id: str, *, cursor: str | None = None, limit: int | None = None) -> Call[m.Page[m.Version]]:
+    """One page of what descends from a version, in whatever skill."""
+    params = {"cursor": cursor, "limit": limit}
+    return Call("GET", f"/v1/versions/{part(version_id)}/descendants", as_(m.Page[m.Version]), params=params)
+
+
 def rollback(name: str, number: int, *, label: str = "production", message: str = "") -> Call[m.Version]:
     """A new version with the content of version `number`, under `label`."""
     body = {"number": number, "label": label, "message": message}

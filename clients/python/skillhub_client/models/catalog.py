@@ -37,6 +37,8 @@ class Version(Answer):
     created_at: datetime
     candidate_id: str | None = None
     parents: tuple[Parent, ...] = ()
+    held_because: str | None = None
+    """Why it is held back and shown to no agent."""
 
 
 class Skill(Answer):
