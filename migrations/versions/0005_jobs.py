@@ -13,8 +13,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("job", sa.Column("run_after", sa.DateTime(timezone=True), nullable=True))
-    op.add_column("job", sa.Column("forgiven", sa.Integer(), server_default="0", nullable=False))
     op.create_table(
         "job_attempt",
         sa.Column("job_id", sa.String(), nullable=False),
@@ -24,8 +22,8 @@ def upgrade() -> None:
         sa.Column("error", sa.String(), nullable=True),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
-        sa.ForeignKeyConstraint(["job_id"], ["job.id"]),
         sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"]),
+        sa.ForeignKeyConstraint(["job_id"], ["job.id"]),
         sa.PrimaryKeyConstraint("job_id", "number"),
     )
     op.create_index(op.f("ix_job_attempt_workspace_id"), "job_attempt", ["workspace_id"], unique=False)
@@ -43,8 +41,8 @@ def upgrade() -> None:
         sa.Column("last_run_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_job_id", sa.String(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["last_job_id"], ["job.id"]),
         sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"]),
+        sa.ForeignKeyConstraint(["last_job_id"], ["job.id"]),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("workspace_id", "name"),
     )
@@ -53,6 +51,9 @@ def upgrade() -> None:
     for table in ("job_attempt", "schedule"):
         for statement in isolation(table):
             op.execute(statement)
+    # last, as every use case takes its locks: the workspace before the job
+    op.add_column("job", sa.Column("run_after", sa.DateTime(timezone=True), nullable=True))
+    op.add_column("job", sa.Column("forgiven", sa.Integer(), server_default="0", nullable=False))
 
 
 def downgrade() -> None:

@@ -12,7 +12,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.drop_index("ix_skill_workspace_id", table_name="skill", if_exists=True)
+    with op.get_context().autocommit_block():
+        op.drop_index("ix_skill_workspace_id", table_name="skill", if_exists=True, postgresql_concurrently=True)
 
 
 def downgrade() -> None:

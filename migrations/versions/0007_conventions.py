@@ -11,10 +11,16 @@ LISTED = ("candidate", "context", "decision", "episode", "gate", "job", "skill")
 
 
 def upgrade() -> None:
-    for table in LISTED:
-        op.create_index(f"ix_{table}_listed", table, ["workspace_id", "id"])
-    op.create_index("ix_episode_by_score", "episode", ["workspace_id", "score", "id"])
-    op.create_index("ix_idempotency_record_created_at", "idempotency_record", ["created_at"])
+    with op.get_context().autocommit_block():
+        for table in LISTED:
+            _create_index(f"ix_{table}_listed", table, ["workspace_id", "id"])
+        _create_index("ix_episode_by_score", "episode", ["workspace_id", "score", "id"])
+        _create_index("ix_idempotency_record_created_at", "idempotency_record", ["created_at"])
+
+
+def _create_index(name: str, table: str, columns: list[str]) -> None:
+    """While others write."""
+    op.create_index(name, table, columns, postgresql_concurrently=True, if_not_exists=True)
 
 
 def downgrade() -> None:

@@ -12,8 +12,9 @@ TRACED = ("candidate", "episode", "job")
 
 
 def upgrade() -> None:
-    for table in TRACED:
-        op.add_column(table, sa.Column("traceparent", sa.String(), nullable=True))
+    with op.get_context().autocommit_block():  # one table's lock at a time
+        for table in TRACED:
+            op.add_column(table, sa.Column("traceparent", sa.String(), nullable=True), if_not_exists=True)
 
 
 def downgrade() -> None:

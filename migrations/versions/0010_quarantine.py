@@ -19,8 +19,8 @@ def upgrade() -> None:
         sa.Column("reason", sa.String(), nullable=False),
         sa.Column("held_by", sa.String(), nullable=False),
         sa.Column("held_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["version_id"], ["version.id"]),
         sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"]),
+        sa.ForeignKeyConstraint(["version_id"], ["version.id"]),
         sa.PrimaryKeyConstraint("version_id"),
     )
     op.create_index("ix_quarantine_workspace_id", "quarantine", ["workspace_id"])
