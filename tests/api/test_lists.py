@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from skillhub.services import webhooks
 from skillhub.services.scope import Scope
 from tests.api.test_contract import DOCUMENT, OPERATIONS, query_names
 from tests.db.gating import document
@@ -19,6 +20,8 @@ LISTS = [path for path, method, operation in OPERATIONS if method == "get" and "
 @pytest.fixture
 def stocked(api: TestClient) -> TestClient:
     """Three of everything, and a gate over the first candidate."""
+    for path in ("one", "two"):
+        assert api.post("/v1/webhooks", json={"url": f"https://93.184.215.14/{path}"}).status_code == 201
     for index, name in enumerate(("boil", "cook", "fry")):
         api.post("/v1/skills", json={"name": name, "document": document("One.", name=name)})
         episode = EPISODE | {"key": f"e{index}", "score": index / 2, "success": index > 0}
@@ -32,6 +35,7 @@ def stocked(api: TestClient) -> TestClient:
         api.post("/v1/skills/boil/versions", json={"document": document(f"Number {index}.", name="boil"), "label": f"l{index}"})
     gate = api.post(f"/v1/candidates/{all_of(api, '/v1/candidates')[0]['id']}/gate", json={"suite": "suite-0"})
     assert gate.status_code == 201, gate.text
+    webhooks.fill(api.app.state.database)
     return api
 
 
@@ -51,8 +55,8 @@ def all_of(api: TestClient, path: str, *, limit: int = 200, **params: Any) -> li
 
 def here(api: TestClient, path: str) -> str:
     """The path of a list that is there."""
-    gate_id = all_of(api, "/v1/gates")[0]["id"]
-    return path.replace("/v1/suites/{name}", "/v1/suites/suite-0").format(name="boil", gate_id=gate_id)
+    ids = {f"{kind}_id": all_of(api, f"/v1/{kind}s")[0]["id"] for kind in ("gate", "webhook")}
+    return path.replace("/v1/suites/{name}", "/v1/suites/suite-0").format(name="boil", **ids)
 
 
 def sorts(path: str) -> list[str]:
