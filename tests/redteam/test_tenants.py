@@ -16,8 +16,9 @@ from sqlalchemy.exc import DBAPIError
 from api import contract
 from api.app import create_app
 from skillhub.config import Settings
-from skillhub.models import Workspace
-from skillhub.services import curation, keys
+from skillhub.models import Context, Webhook, WebhookDelivery, Workspace
+from skillhub.services import curation, keys, schedules
+from skillhub.services.schedules import ScheduleInput
 from skillhub.services.scope import Scope
 from tests.proven import NAME, proven_skill
 
@@ -38,14 +39,24 @@ def theirs(scope: Scope) -> dict[str, str]:
     proven_skill(other)
     [job] = curation.request_extraction(other, slices=["theirs"], split="train")
     row, _ = keys.create(other, name="theirs", secret=SECRET)
+    facts = {"kind": "curation.extract_skills", "payload": {"slices": ["theirs"], "split": "train"}}
+    plan = ScheduleInput(**facts, every_seconds=3600)
+    schedules.put(other, "their-schedule", plan)
+    own = {"workspace_id": other.workspace_id}
     with other.transaction() as unit:
+        context = Context(id="ctx_theirs", **own, task="t", label="production", token_budget=1, text="", text_sha256="", seq=1)
+        hook = Webhook(id="whk_theirs", **own, url="https://theirs.example/", after_seq=0, created_by="them", state="paused")
+        unit.session.add_all([context, hook])
+        unit.session.flush()
+        unit.session.add(WebhookDelivery(id="msg_theirs", **own, webhook_id=hook.id, seq=1))
         ids = {
             table: unit.session.execute(sa.text(f'SELECT id FROM "{table}" ORDER BY id LIMIT 1')).scalar_one()
             for table in ("version", "candidate", "gate", "trial", "episode", "suite", "decision")
         }
     return {
         **{f"{table}_id": found for table, found in ids.items()}, "job_id": job.id, "key_id": row.id, "name": NAME,
-        "skill_name": NAME, "skill": NAME, "suite": "suite-1", "slice": "theirs",
+        "skill_name": NAME, "skill": NAME, "suite": "suite-1", "slice": "theirs", "schedule": "their-schedule",
+        "context_id": "ctx_theirs", "webhook_id": "whk_theirs", "delivery_id": "msg_theirs",
     }  # fmt: skip
 
 
@@ -100,7 +111,9 @@ def replaced(value: Any, ids: dict[str, str], name: str = "") -> Any:
 
 def ask(client: TestClient, path: str, method: str, operation: dict[str, Any], ids: dict[str, str]) -> tuple[int, str]:
     """Status and body of the answer, without what changes by itself and without the ids that were asked for."""
-    url = re.sub(r"\{(\w+)\}", lambda part: ids.get(part[1], "1"), path)
+    named = {"/v1/suites": ids["suite"], "/v1/schedules": ids["schedule"]}.get(path.partition("/{")[0], ids["name"])
+    places = ids | {"name": named, "number": "1", "label": "production"}
+    url = re.sub(r"\{(\w+)\}", lambda part: places[part[1]], path)
     names = {item["name"] for item in operation["parameters"] if item["in"] == "query"}
     query = {name: ids[name] for name in names if name in ids}
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
@@ -116,6 +129,7 @@ def test_10_no_operation_tells_of_another_tenant(app: TestClient, scope: Scope, 
     """Two tenants do the same, one with the ids and names of a third, one with those of nobody."""
     nobody = {name: f"{value[:4]}{NOWHERE}" for name, value in theirs.items() if name.endswith("_id")}
     nobody |= {"name": NOWHERE, "skill": NOWHERE, "skill_name": NOWHERE, "suite": "no-suite", "slice": "no-slice"}
+    nobody |= {"schedule": "no-schedule"}
     curious, honest = (member(app, scope, workspace_id) for workspace_id in ("wsp_a", "wsp_b"))
     before, asked, differences = rows(scope, "wsp_theirs"), 0, []
     for path, method, operation in contract.operations(app.app.openapi()):
@@ -135,7 +149,7 @@ def test_10_an_id_in_a_body_reaches_no_row_of_another_tenant(ours: TestClient, s
         {"exposures": [{"version_id": theirs["version_id"], "rank": 1, "score": 0.5}]},
         {"exposures": [{"candidate_id": theirs["candidate_id"], "rank": 1, "score": 0.5}]},
         {"trial_id": theirs["trial_id"]},
-        {"context_id": "ctx_theirs"},
+        {"context_id": theirs["context_id"]},
     ]
     for place in places:
         answer = ours.post("/v1/episodes/batch", json={"episodes": [episode | place]})
