@@ -143,7 +143,11 @@ def _workers(settings: Settings) -> str:
     """Judged by what the database says: a job that nobody takes means that nobody works, whatever the broker believes."""
     import psycopg
 
+    from skillhub.store import schema
+
     _needs(settings.database_url, "SKILLHUB_DATABASE_URL")
+    if schema.current(settings.database_url) is None:
+        raise Skipped("the database has no jobs yet: run `skillhub migrate`")
     with psycopg.connect(settings.database_url, connect_timeout=WAIT_SECONDS) as connection:
         connection.execute("SET ROLE skillhub_system")
         query = "SELECT count(*) FROM job WHERE state = 'queued' AND created_at < now() - make_interval(secs => %s)"

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import create_autospec
 
+import psycopg
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -100,6 +101,16 @@ def test_the_doctor_tells_what_is_unreachable_and_goes_on(monkeypatch: pytest.Mo
     assert result.exit_code == 1
     for check in ("database", "schema", "broker", "workers"):
         assert f"FAULT  {check}: " in result.stdout
+
+
+def test_a_database_without_a_schema_is_said_in_plain_words(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with psycopg.connect(postgres.format(name="postgres"), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE unmigrated")
+    monkeypatch.setenv("SKILLHUB_DATABASE_URL", postgres.format(name="unmigrated"))
+    said = run("doctor").stdout
+    assert "schema: the database is at revision none" in said
+    assert "workers: the database has no jobs yet" in said
+    assert "Undefined" not in said
 
 
 def test_a_database_that_could_lose_commits_is_a_fault(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
