@@ -71,7 +71,7 @@ def rotate_webhook_secret(webhook_id: str, body: GraceIn, scope: ScopeDep, reque
 
 @router.post("/{webhook_id}/test", status_code=202)
 def test_webhook(webhook_id: str, scope: ScopeDep) -> TestedOut:
-    """Send an event of the kind `webhook.tested` to this webhook alone."""
+    """Send an event of the kind `webhook.tested` to this webhook alone. 409 where it is not active."""
     return TestedOut(seq=webhooks.test(scope, webhook_id))
 
 
@@ -83,5 +83,5 @@ def list_deliveries(webhook_id: str, scope: ScopeDep, page: WebhookPage, state: 
 
 @router.post("/{webhook_id}/deliveries/{delivery_id}/redeliver", status_code=202)
 def redeliver(webhook_id: str, delivery_id: str, scope: ScopeDep) -> DeliveryOut:
-    """Send a delivery again, whatever became of it."""
+    """Send a delivery again, delivered or dead. 409 where it is on its way already."""
     return DeliveryOut.of(webhooks.redeliver(scope, webhook_id, delivery_id))

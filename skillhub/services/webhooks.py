@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from skillhub.config import Settings
-from skillhub.errors import NotFound
+from skillhub.errors import Conflict, NotFound
 from skillhub.hashing import keyed_hash
 from skillhub.ids import new_id
 from skillhub.models import Event, Webhook, WebhookDelivery
@@ -62,7 +63,7 @@ def create(scope: Scope, *, url: str, kinds: Sequence[str], rules: Rules) -> Web
         webhook = Webhook(id=new_id("whk"), url=url, kinds=list(kinds), **facts)
         unit.session.add(webhook)
         unit.session.flush()
-        unit.record("webhook.created", webhook.id, host=url.split("/")[2])
+        unit.record("webhook.created", webhook.id, host=urlsplit(url).hostname)
         return webhook
 
 
@@ -111,9 +112,12 @@ def delete(scope: Scope, webhook_id: str) -> None:
 
 
 def test(scope: Scope, webhook_id: str) -> int:
-    """An event for this webhook alone; returns its `seq`."""
+    """An event for this webhook alone; returns its `seq`. Conflict where the webhook is not active."""
     with scope.transaction() as unit:
-        return unit.record(TESTED, _get_in(unit, webhook_id).id)
+        webhook = _get_in(unit, webhook_id)
+        if webhook.state != "active":
+            raise Conflict(f"the webhook is {webhook.state}, so nothing would be sent")
+        return unit.record(TESTED, webhook.id)
 
 
 def deliveries(scope: Scope, webhook_id: str, start: Start = NEWEST, *, state: str | None = None) -> Sequence[WebhookDelivery]:
@@ -123,15 +127,18 @@ def deliveries(scope: Scope, webhook_id: str, start: Start = NEWEST, *, state: s
 
 
 def redeliver(scope: Scope, webhook_id: str, delivery_id: str) -> WebhookDelivery:
-    """Send it again, whatever became of it."""
+    """Send it again. Errors: NotFound; Conflict where it is on its way already."""
     with scope.transaction() as unit:
         _get_in(unit, webhook_id)
         found = webhooks.delivery(unit.session, webhook_id=webhook_id, delivery_id=delivery_id)
         if found is None:
             raise NotFound(f"there is no delivery {delivery_id!r} of this webhook")
+        if found.state == "waiting":
+            raise Conflict("this delivery is on its way already")
         found.state, found.attempt, found.next_attempt_at, found.finished_at = "waiting", 0, now(), None
         unit.session.add(found)
         unit.session.flush()
+        unit.record("webhook.redelivered", webhook_id, delivery_id=found.id, seq=found.seq)
         return found
 
 

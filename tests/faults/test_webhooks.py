@@ -7,7 +7,7 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -16,14 +16,14 @@ from skillhub_client import Invalid as Refused
 from skillhub_client import verify_webhook
 
 from skillhub.config import Settings
-from skillhub.errors import Invalid
+from skillhub.errors import Conflict, Invalid
 from skillhub.models import Webhook, Workspace
 from skillhub.safety import outbound
 from skillhub.safety.outbound import Rules
 from skillhub.services import webhooks
 from skillhub.services.scope import Scope
 from tests.faults.conftest import until
-from workers.courier import deliver_once
+from workers.courier import AT_ONCE, send_due
 
 SETTINGS = Settings(
     secret="a-secret-of-the-tests", webhook_allow_http=True, webhook_allowed_networks="127.0.0.0/8", webhook_retry_seconds=0
@@ -86,8 +86,14 @@ def happen(scope: Scope, count: int, kind: str = "thing.made") -> list[int]:
     return seqs
 
 
+def deliver_once(scope: Scope) -> int:
+    """One round, to its end; returns how many were sent."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return len(wait(send_due(scope.database, SETTINGS, pool)).done)
+
+
 def deliver_all(scope: Scope) -> None:
-    while deliver_once(scope.database, SETTINGS):
+    while deliver_once(scope):
         pass
 
 
@@ -126,7 +132,7 @@ def test_a_receiver_that_is_away_and_comes_back_misses_nothing(scope: Scope) -> 
         port = probe.getsockname()[1]
     made = hook(scope, f"http://127.0.0.1:{port}/", "thing.made")
     happen(scope, 3)
-    deliver_once(scope.database, SETTINGS)
+    deliver_once(scope)
     [waiting] = [each for each in webhooks.deliveries(scope, made.id) if each.attempt]
     assert (waiting.state, waiting.status, "ConnectError" in waiting.error) == ("waiting", None, True)
     with ThreadingHTTPServer(("127.0.0.1", port), _Handler) as late:
@@ -151,6 +157,61 @@ def test_after_failures_in_a_row_a_webhook_is_disabled_and_can_be_made_active_ag
     webhooks.redeliver(scope, made.id, dead.id)
     deliver_all(scope)
     assert len(receiver.received) == 3
+    happen(scope, 1)
+    webhooks.fill(scope.database)
+    with pytest.raises(Conflict, match="on its way"):
+        webhooks.redeliver(scope, made.id, webhooks.deliveries(scope, made.id)[0].id)
+
+
+def test_an_attempt_that_breaks_in_an_unforeseen_way_counts_as_one(
+    scope: Scope, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = hook(scope, receiver.url, "thing.made")
+    happen(scope, 1)
+    monkeypatch.setattr(outbound, "post", lambda *args, **facts: 1 // 0)
+    deliver_all(scope)
+    [dead] = webhooks.deliveries(scope, made.id)
+    assert (dead.state, dead.attempt, "ZeroDivisionError" in dead.error) == ("dead", webhooks.MAX_ATTEMPTS, True)
+
+
+def test_a_receiver_that_drips_is_given_up_and_holds_no_other_back(
+    scope: Scope, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbound, "SECONDS", 0.5)
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as dripping:
+        thread = threading.Thread(target=_drip, args=(dripping, over))
+        thread.start()
+        slow = hook(scope, f"http://127.0.0.1:{dripping.getsockname()[1]}/", "thing.made")
+        hook(scope, receiver.url, "thing.made")
+        seqs = happen(scope, 1)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            sent = send_due(scope.database, SETTINGS, pool)
+            wait(sent, return_when="FIRST_COMPLETED")
+            assert (receiver.seqs, [future.done() for future in sent].count(False)) == (seqs, 1)
+            wait(sent)
+        over.set()
+        thread.join()
+    [given_up] = webhooks.deliveries(scope, slow.id)
+    assert (given_up.state, given_up.status, "TimeoutError" in given_up.error) == ("waiting", None, True)
+
+
+def _drip(server: socket.socket, over: threading.Event) -> None:
+    """Answers one byte of a header at a time, without end."""
+    connection, _ = server.accept()
+    with connection:
+        while not over.wait(0.05):
+            try:
+                connection.sendall(b"H")
+            except OSError:
+                return
+
+
+def test_a_webhook_that_is_not_active_cannot_be_tested(scope: Scope, receiver: Receiver) -> None:
+    made = hook(scope, receiver.url)
+    webhooks.change(scope, made.id, state="paused", rules=webhooks.rules(SETTINGS))
+    with pytest.raises(Conflict, match="paused"):
+        webhooks.test(scope, made.id)
 
 
 def test_couriers_at_once_send_each_attempt_once(scope: Scope, receiver: Receiver) -> None:
@@ -210,7 +271,7 @@ def test_a_redirect_to_the_inside_is_not_followed(scope: Scope, receiver: Receiv
         made = hook(scope, receiver.url, "thing.made")
         happen(scope, 1)
         for _ in range(3):
-            deliver_once(scope.database, SETTINGS)
+            deliver_once(scope)
         [waiting] = webhooks.deliveries(scope, made.id)
         assert (waiting.state, waiting.status, inside.received) == ("waiting", 302, [])
 
@@ -230,11 +291,31 @@ def test_another_workspace_is_told_of_nothing(scope: Scope, receiver: Receiver) 
     ["http://example.com/", "https://127.0.0.1/", "https://localhost/", "https://[::1]/", "https://10.0.0.1/", "https://0.0.0.0/",
      "https://169.254.169.254/latest/meta-data", "https://[::ffff:127.0.0.1]/", "https://[fe80::1]/", "https://100.64.0.1/",
      "https://[64:ff9b::7f00:1]/", "https://[2002:7f00:1::]/", "https://2130706433/", "https://user:pw@example.com/",
+     "https://168.63.129.16/", "https://192.0.0.192/", "https://[64:ff9b:1::1]/", "https://[::7f00:1]/", "https://[fec0::1]/",
+     "https://8.8.8.8:22/", "https://8.8.8.8/\x01",
      "https://224.0.0.1/", "ftp://example.com/", "https:///x", "https://127.0.0.1:99999/", "https://127.0.0.1:22/", "nothing"],
 )  # fmt: skip
 def test_an_address_of_the_inside_is_refused(url: str) -> None:
     with pytest.raises(Invalid):
         outbound.check(url, Rules())
+
+
+def test_an_allowed_network_opens_its_own_ports_and_no_others() -> None:
+    rules = Rules.of(http=True, networks="10.1.0.0/16")
+    outbound.check("http://10.1.2.3:22/", rules)
+    for url in ("http://8.8.8.8:22/", "http://10.2.0.1/", "http://10.2.0.1:22/"):
+        with pytest.raises(Invalid):
+            outbound.check(url, rules)
+
+
+def test_an_international_name_is_resolved_and_sent_as_what_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(
+        outbound.socket, "getaddrinfo", lambda host, port, **_: asked.append(host) or [(2, 1, 6, "", ("127.0.0.1", port))]
+    )
+    with pytest.raises(Invalid):
+        outbound.post("https://b\u00fccher.example/", content=b"{}", headers={}, rules=Rules())
+    assert asked == ["xn--bcher-kva.example"]
 
 
 def test_a_name_that_stands_for_the_inside_is_refused_on_sending_too(monkeypatch: pytest.MonkeyPatch) -> None:
