@@ -49,7 +49,7 @@ def document(*, status: int, code: str, detail: str, **extra: object) -> dict[st
 
 def of(error: SkillhubError) -> dict[str, Any]:
     """The problem document of an error."""
-    extra = {"errors": error.errors} if isinstance(error, Invalid) else {}
+    extra = {"errors": list(error.errors)} if error.errors else {}
     return document(status=error.status, code=error.code, detail=error.detail, **extra)
 
 
@@ -68,7 +68,7 @@ async def _skillhub_error(request: Request, error: SkillhubError) -> JSONRespons
         headers["Retry-After"] = str(error.retry_after_seconds)
     if isinstance(error, Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"
-    extra = {"errors": error.errors} if isinstance(error, Invalid) else {}
+    extra = {"errors": list(error.errors)} if error.errors else {}
     return problem(status=error.status, code=error.code, detail=error.detail, headers=headers, **extra)
 
 

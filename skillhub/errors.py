@@ -3,7 +3,8 @@
 SkillhubError
 ├── NotFound            404
 ├── Conflict            409
-│   └── InFlight        409  (carries `retry_after_seconds`)
+│   ├── InFlight        409  (carries `retry_after_seconds`)
+│   └── MergeConflict   409  (carries `errors`, a part that contradicts in each)
 ├── PreconditionFailed  412
 ├── Invalid             422  (carries `errors`: [{path, message}])
 ├── Unauthorized        401
@@ -13,6 +14,12 @@ SkillhubError
 └── Unavailable         503  (carries `retry_after_seconds`)
 """
 
+from collections.abc import Sequence
+from typing import Any, Self
+
+Fault = dict[str, Any]
+"""`path`, `message` and, where it is known, `line`."""
+
 
 class SkillhubError(Exception):
     """Something went wrong in skillhub."""
@@ -21,11 +28,20 @@ class SkillhubError(Exception):
     status = 500
     retry_after_seconds: int | None = None
     """Where the same request may do better after a while."""
+    errors: Sequence[Fault] = ()
+    """Where each fault is."""
 
     def __init__(self, detail: str | None = None, *, code: str | None = None) -> None:
         super().__init__(detail or type(self).__doc__)
         self.detail = str(self)
         self.code = code or type(self).code
+
+    def within(self, place: str) -> Self:
+        """The same error, of a part that stands at `place` of a larger input."""
+        faults = self.errors or [{"path": "", "message": self.detail}]
+        self.errors = [fault | {"path": place + fault["path"]} for fault in faults]
+        self.detail = f"{place}: {self.detail}"
+        return self
 
 
 class NotFound(SkillhubError):
@@ -49,6 +65,16 @@ class InFlight(Conflict):
     retry_after_seconds = 1
 
 
+class MergeConflict(Conflict):
+    """Two versions changed the same part, each in its own way."""
+
+    code = "merge_conflict"
+
+    def __init__(self, errors: Sequence[Fault]) -> None:
+        super().__init__("; ".join(f"{fault['path']}: {fault['message']}" for fault in errors))
+        self.errors = errors
+
+
 class PreconditionFailed(SkillhubError):
     """The thing changed since you read it."""
 
@@ -62,7 +88,7 @@ class Invalid(SkillhubError):
     code = "invalid"
     status = 422
 
-    def __init__(self, detail: str | None = None, *, path: str = "", errors: list[dict] | None = None) -> None:
+    def __init__(self, detail: str | None = None, *, path: str = "", errors: Sequence[Fault] = ()) -> None:
         super().__init__(detail)
         self.errors = errors or [{"path": path, "message": self.detail}]
 

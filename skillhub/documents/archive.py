@@ -34,6 +34,13 @@ class BundledFile(NamedTuple):
     content: bytes
 
 
+class Content(NamedTuple):
+    """What a version holds."""
+
+    document: str
+    files: list[BundledFile]
+
+
 class Folder(NamedTuple):
     """A skill's folder as it came, neither parsed nor checked."""
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from skillhub.documents.sections import Section, Sentence, lines, normalised, sections, sentences
+from skillhub.documents.sections import Section, Sentence, lines, newline, normalised, sections, sentences
 from skillhub.documents.skillmd import FIELDS, Document, parse
 from skillhub.errors import Invalid
 
@@ -45,7 +45,7 @@ class _Step:
         self.operation = operation
         self.path = path
         self.lines = lines(document.text)
-        self.newline = re.search(r"\r\n|\r|\n", document.text).group()
+        self.newline = newline(document.text)
 
     def result(self) -> str:
         name = self.operation.get("op")

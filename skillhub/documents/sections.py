@@ -53,6 +53,11 @@ def lines(text: str) -> list[str]:
     return _LINE.findall(text)
 
 
+def newline(text: str) -> str:
+    """The line break that a SKILL.md uses: its first."""
+    return re.search(r"\r\n|\r|\n", text).group()
+
+
 def sections(document: Document) -> list[Section]:
     """All sections in the order they stand, the part before the first heading first."""
     return _sections(document, _MARKDOWN.parse(document.body))
