@@ -16,6 +16,7 @@ from api.requests import RequestId
 from api.routes import (
     audit,
     batches,
+    branches,
     bulk,
     candidates,
     curation,
@@ -26,6 +27,7 @@ from api.routes import (
     health,
     jobs,
     keys,
+    labels,
     lineage,
     quarantine,
     schedules,
@@ -49,8 +51,8 @@ from skillhub.services.search import Searcher
 from skillhub.store.session import Database
 
 ROUTES = (
-    health, docs, batches, skills, quarantine, transfer, bulk, lineage, events, ui_sessions, web, episodes, search,
-    suites, curation, candidates, gates, trials, jobs, schedules, keys, audit, webhooks,
+    health, docs, batches, skills, labels, branches, quarantine, transfer, bulk, lineage, events, ui_sessions, web, episodes,
+    search, suites, curation, candidates, gates, trials, jobs, schedules, keys, audit, webhooks,
 )  # fmt: skip
 
 OPEN_ROUTES = (health, docs, web)

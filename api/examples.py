@@ -29,7 +29,8 @@ WORDS: Json = {
     "score": 0.9, "success": True, "reward": 0.1, "rank": 1, "anchor": "steps", "claim": "Fill the pot before you heat it.",
     "text": "Fill the pot before you heat it.", "line": 7, "polarity": 1, "weight": 1.0, "proposer": "extract",
     "rationale": "Runs that filled first succeeded.", "runner": "gpu-1", "arm": "candidate", "pair": 0, "attempt": 1,
-    "verdict": "accepted", "alpha": 0.05, "seq": 42, "progress": 1.0, "actor": f"key_{ULID}", "cursor": "WyJib2lsIl0",
+    "verdict": "accepted", "alpha": 0.05, "seq": 42, "branch": "calmer",
+    "from": 1, "to": 2, "head": None, "progress": 1.0, "actor": f"key_{ULID}", "cursor": "WyJib2lsIl0",
     "next_cursor": None, "error": None, "lease_token": "u1Yk0c2m", "tokens": 120, "token_budget": 2000, "k": 3, "limit": 50,
     "fields": "id,name", "sort": "-created_at", "url": "https://skillhub.example/ui/enter?link=abc", "log": "attempt 1: done\n",
     "If-None-Match": '"0a1b2c"', "if-match": '"1"', "Idempotency-Key": "4f6c1c2e-retry-safe", "Last-Event-ID": "41",
@@ -37,7 +38,8 @@ WORDS: Json = {
 """Name of a field or parameter -> its value, wherever the schema there allows it."""
 PREFIXES = {
     "skill": "skl", "version": "ver", "candidate": "can", "gate": "gat", "trial": "trl", "episode": "eps", "context": "ctx",
-    "job": "job", "decision": "dec", "suite": "sui", "case": "cas", "evidence": "evi", "subject": "ver", "parent": "ver",
+    "job": "job", "decision": "dec", "suite": "sui", "case": "cas", "evidence": "evi", "branch": "brn", "subject": "ver",
+    "parent": "ver",
 }  # fmt: skip
 
 

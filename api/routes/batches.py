@@ -5,8 +5,9 @@ from fastapi import APIRouter
 from api.deps import ScopeDep
 from api.idempotency import OnceDep
 from api.schemas.batches import LabelQueryIn, LabelsOut, RetireManyIn, SkillsOut, VersionQueryIn, VersionsOut
-from api.schemas.skills import LabelOut, SkillOut, VersionOut
-from skillhub.services import labels, skills, versions
+from api.schemas.skills import SkillOut, VersionOut
+from api.schemas.versions import LabelOut, PublicationsIn, PublicationsOut
+from skillhub.services import labels, publications, skills, versions
 from skillhub.services.scope import Scope
 
 router = APIRouter(prefix="/v1", tags=["skills"])
@@ -23,6 +24,20 @@ def query_labels(body: LabelQueryIn, scope: ScopeDep) -> LabelsOut:
 def query_versions(body: VersionQueryIn, scope: ScopeDep) -> VersionsOut:
     """Versions by id, e.g. all that an episode was shown; an id that is not known is left out."""
     return VersionsOut(versions=[VersionOut.of(view) for view in versions.by_id(scope, body.ids)])
+
+
+@router.post("/publications", status_code=201)
+def publish_all(body: PublicationsIn, once: OnceDep) -> PublicationsOut:
+    """The next version of each skill, in one transaction: all of them, or none. Content its label has already is left alone.
+
+    An error says which item it is about: `/items/INDEX/...`.
+    """
+    items = [item.item() for item in body.items]
+
+    def publish(scope: Scope) -> PublicationsOut:
+        return PublicationsOut(versions=[VersionOut.of(view) for view in publications.publish_all(scope, items)])
+
+    return once(PublicationsOut, publish)
 
 
 @router.post("/skills/retire")

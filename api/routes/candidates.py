@@ -27,11 +27,11 @@ def propose(body: CandidateIn, once: OnceDep) -> CandidateOut:
 @router.get("")
 def list_candidates(
     scope: ScopeDep, page: CandidatePage, created: CreatedDep, state: CandidateState | None = None, slice: Word | None = None,
-    skill: Word | None = None, kind: Kind | None = None, proposer: Word | None = None,
+    skill: Word | None = None, kind: Kind | None = None, proposer: Word | None = None, branch_id: Word | None = None,
 ) -> Page[CandidateOut]:  # fmt: skip
     """Candidates, newest first."""
     filters = {"state": state, "target_slice": slice, "skill_name": skill, "kind": kind, "proposer": proposer}
-    found = candidates.page(scope, page.start, **filters, **created)
+    found = candidates.page(scope, page.start, **filters, branch_id=branch_id, **created)
     return page.page(found, row=lambda view: view.candidate, item=CandidateOut.of)
 
 

@@ -1,9 +1,8 @@
 """Skills, their versions and their labels."""
 
-import re
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from api.deps import ScopeDep
 from api.idempotency import OnceDep
@@ -12,8 +11,6 @@ from api.schemas.base import Word
 from api.schemas.skills import (
     MAX_NUMBER,
     Kind,
-    LabelIn,
-    LabelOut,
     RetireIn,
     RollbackIn,
     SkillIn,
@@ -21,11 +18,9 @@ from api.schemas.skills import (
     VersionIn,
     VersionOut,
 )
-from skillhub.errors import PreconditionFailed
-from skillhub.models import Label, Version
-from skillhub.services import imports, labels, skills, versions
+from api.schemas.versions import DiffOut, MergeIn
+from skillhub.services import imports, merging, skills, versions
 from skillhub.services.labels import PRODUCTION
-from skillhub.store import labels as label_rows
 from skillhub.store import skills as skill_rows
 from skillhub.store import versions as version_rows
 
@@ -33,8 +28,9 @@ router = APIRouter(prefix="/v1/skills", tags=["skills"])
 
 SkillPage = Annotated[PageQuery, sorted_by(skill_rows.ORDERS, default="name")]
 VersionPage = Annotated[PageQuery, sorted_by(version_rows.ORDERS, default="-number")]
-LabelPage = Annotated[PageQuery, sorted_by(label_rows.ORDERS, default="name")]
 NumberPath = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
+BeforeQuery = Annotated[int, Query(alias="from", ge=1, le=MAX_NUMBER)]
+AfterQuery = Annotated[int, Query(alias="to", ge=1, le=MAX_NUMBER)]
 
 
 @router.post("", status_code=201)
@@ -63,8 +59,8 @@ def get_skill(name: str, scope: ScopeDep) -> SkillOut:
 @router.post("/{name}/versions", status_code=201)
 def publish_version(name: str, body: VersionIn, once: OnceDep) -> VersionOut:
     """The next version: a document, or edits of version `base`. 409 where `base` is no longer the newest."""
-    facts = body.model_dump(exclude={"files"})
-    return once(VersionOut, lambda scope: VersionOut.of(versions.publish(scope, name=name, **facts, files=body.bundled())))
+    facts = body.facts()
+    return once(VersionOut, lambda scope: VersionOut.of(versions.publish(scope, name=name, **facts)))
 
 
 @router.get("/{name}/versions")
@@ -82,27 +78,20 @@ def get_version(name: str, number: NumberPath, scope: ScopeDep) -> VersionOut:
     return VersionOut.of(versions.get(scope, name=name, number=number))
 
 
-@router.get("/{name}/labels")
-def list_labels(name: str, scope: ScopeDep, page: LabelPage) -> Page[LabelOut]:
-    """The labels of a skill by name."""
-    found = labels.page(scope, page.start, name=name)
-    return page.page(found, row=lambda pair: pair[0], item=lambda pair: LabelOut.of(name, *pair))
+@router.get("/{name}/diff")
+def diff_versions(name: str, scope: ScopeDep, before: BeforeQuery, after: AfterQuery) -> DiffOut:
+    """What makes version `to` of version `from`: metadata, sections, files, and the text."""
+    return DiffOut.of(merging.compare(scope, name=name, before=before, after=after))
 
 
-@router.get("/{name}/labels/{label}")
-def get_label(name: str, label: str, scope: ScopeDep, response: Response) -> LabelOut:
-    """Where a label points. Its ETag goes into `If-Match` of the move."""
-    return _label(name, *labels.get(scope, name=name, label=label), response)
+@router.post("/{name}/merge", status_code=201)
+def merge_versions(name: str, body: MergeIn, once: OnceDep) -> VersionOut:
+    """A new version with what two versions changed since their nearest common ancestor; both are its parents.
 
-
-@router.put("/{name}/labels/{label}")
-def move_label(
-    name: str, label: str, body: LabelIn, scope: ScopeDep, response: Response, if_match: Annotated[str | None, Header()] = None
-) -> LabelOut:
-    """Point a label at a version. 412 where the label exists and `If-Match` is not its ETag."""
-    revision = _revision(if_match)
-    moved = labels.move(scope, name=name, label=label, number=body.number, revision=revision)
-    return _label(name, *moved, response)
+    409 `merge_conflict` names each part that both changed apart.
+    """
+    facts = {"left": body.versions[0], "right": body.versions[1], "message": body.message, "label": body.label}
+    return once(VersionOut, lambda scope: VersionOut.of(merging.merge_versions(scope, name=name, **facts)))
 
 
 @router.post("/{name}/rollback", status_code=201)
@@ -130,16 +119,3 @@ def export(
     headers = {"Content-Disposition": disposition, "ETag": f'"{found.content_sha256}"'}
     return Response(content, media_type="application/zip", headers=headers)
 
-
-def _label(name: str, label: Label, version: Version, response: Response) -> LabelOut:
-    response.headers["ETag"] = f'"{label.revision}"'
-    return LabelOut.of(name, label, version)
-
-
-def _revision(if_match: str | None) -> int | None:
-    if if_match is None:
-        return None
-    match = re.fullmatch(r'"?(\d{1,9})"?', if_match.strip(), re.ASCII)
-    if match is None:
-        raise PreconditionFailed("`If-Match` must be the ETag of the label")
-    return int(match[1])

@@ -4,7 +4,8 @@ from pydantic import BaseModel, Field
 
 from api.schemas.base import Body, Name
 from api.schemas.search import LabelName
-from api.schemas.skills import LabelOut, Message, SkillOut, VersionOut
+from api.schemas.skills import Message, SkillOut, VersionOut
+from api.schemas.versions import LabelOut
 from skillhub.services.labels import PRODUCTION
 
 MAX_MANY = 500

@@ -14,6 +14,7 @@ from skillhub.services.candidates import CandidateInput, CandidateView, Evidence
 
 MAX_EVIDENCE = 1000
 MAX_EPISODES = 1000
+Rationale = Annotated[Text, Field(max_length=10_000)]
 CandidateState = Literal["proposed", "gated", "accepted", "rejected", "undecided", "error"]
 
 
@@ -28,21 +29,30 @@ class EvidenceIn(Body):
         return EvidenceInput(**self.model_dump(exclude={"episode_ids"}), episode_ids=tuple(self.episode_ids))
 
 
-class CandidateIn(Body):
-    skill_name: Annotated[Text, Field(max_length=256)]
-    kind: Kind = "skill"
+class ProposalIn(Body):
+    """What is proposed, and why."""
+
     document: str | None = Field(default=None, max_length=MAX_DOCUMENT_BYTES, description="SKILL.md in full")
-    base: Number | None = Field(default=None, description="Number of the version it would replace")
     operations: list[Json] = Field(default=[], max_length=MAX_OPERATIONS)
     proposer: Name
-    rationale: Annotated[Text, Field(max_length=10_000)] = ""
+    rationale: Rationale = ""
     target_slice: Name
     evidence: list[EvidenceIn] = Field(default=[], max_length=MAX_EVIDENCE)
 
-    def input(self) -> CandidateInput:
-        facts = self.model_dump(exclude={"evidence", "operations"})
+    def facts(self) -> dict[str, Any]:
+        """The arguments of the use case."""
         evidence = tuple(item.input() for item in self.evidence)
-        return CandidateInput(**facts, operations=tuple(self.operations), evidence=evidence)
+        facts = self.model_dump(exclude={"evidence", "operations"})
+        return facts | {"operations": tuple(self.operations), "evidence": evidence}
+
+
+class CandidateIn(ProposalIn):
+    skill_name: Annotated[Text, Field(max_length=256)]
+    kind: Kind = "skill"
+    base: Number | None = Field(default=None, description="Number of the version it would replace")
+
+    def input(self) -> CandidateInput:
+        return CandidateInput(**self.facts())
 
 
 class EvidenceOut(BaseModel):
@@ -75,6 +85,8 @@ class CandidateOut(BaseModel):
     skill_name: str
     kind: str
     base_version_id: str | None
+    branch_id: str | None
+    previous_id: str | None = Field(description="The candidate before it on its branch")
     operations: list[dict[str, Any]]
     document: str
     content_sha256: str

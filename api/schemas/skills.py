@@ -12,12 +12,13 @@ from skillhub.documents.archive import MAX_FILE_BYTES, MAX_FILES, MAX_PATH_CHARA
 from skillhub.documents.edits import MAX_OPERATIONS
 from skillhub.documents.skillmd import MAX_DOCUMENT_BYTES
 from skillhub.errors import Invalid
-from skillhub.models import Label, Version
 from skillhub.services.labels import PRODUCTION
 from skillhub.services.skills import SkillView, VersionView
+from skillhub.services.versions import RELATIONS, ParentInput
 
 Kind = Literal["skill", "rule"]
 MAX_NUMBER = 2**31 - 1
+MAX_PARENTS = 16
 
 
 Message = Annotated[Text, Field(max_length=500)]
@@ -39,7 +40,13 @@ class SkillIn(Body):
     label: Text = PRODUCTION
 
     def bundled(self) -> list[BundledFile]:
-        return _bundled(self.files)
+        return bundled(self.files)
+
+
+class ParentIn(Body):
+    number: Number
+    relation: Literal[RELATIONS] = "edit"
+    skill: Text | None = Field(default=None, max_length=256, description="Where it is a version of another skill")
 
 
 class VersionIn(Body):
@@ -50,6 +57,9 @@ class VersionIn(Body):
     base: Number | None = Field(default=None, description="Newest version the caller has read; needed with operations")
     files: list[FileIn] | None = Field(
         default=None, max_length=MAX_FILES, description="All bundled files; without it those of the newest version stay"
+    )
+    parents: list[ParentIn] = Field(
+        default=[], max_length=MAX_PARENTS, description="What it comes from; without any, from the newest version by `edit`"
     )
     message: Message = ""
     label: Text | None = Field(default=None, description="A label to move to the new version besides `latest`")
@@ -62,8 +72,11 @@ class VersionIn(Body):
             raise ValueError("operations need the number of the version they were made against in `base`")
         return self
 
-    def bundled(self) -> list[BundledFile] | None:
-        return None if self.files is None else _bundled(self.files)
+    def facts(self) -> dict[str, Any]:
+        """The arguments of the use case."""
+        files = None if self.files is None else bundled(self.files)
+        parents = [ParentInput(**parent.model_dump()) for parent in self.parents]
+        return self.model_dump(exclude={"files", "parents"}) | {"files": files, "parents": parents}
 
 
 class RollbackIn(Body):
@@ -79,10 +92,6 @@ class RetireIn(Body):
 class HoldVersionIn(Body):
     reason: Message = Field(min_length=1)
     with_descendants: bool = Field(default=False, description="Also all that descends from it, in whatever skill")
-
-
-class LabelIn(Body):
-    number: Number
 
 
 class ParentOut(BaseModel):
@@ -130,20 +139,6 @@ class SkillOut(BaseModel):
         return cls(**facts, labels=view.labels, latest_version=VersionOut.of(view.latest))
 
 
-class LabelOut(BaseModel):
-    skill: str
-    label: str
-    number: int
-    version_id: str
-    revision: int
-    moved_at: datetime
-
-    @classmethod
-    def of(cls, skill: str, label: Label, version: Version) -> "LabelOut":
-        facts = label.model_dump(include={"version_id", "revision", "moved_at"})
-        return cls(skill=skill, label=label.name, number=version.number, **facts)
-
-
 class LineageOut(BaseModel):
     """Nodes are `{id, type, ...}` with type `version`, `candidate`, `decision`, `evidence` or `episode`."""
 
@@ -184,7 +179,7 @@ class BlameOut(BaseModel):
     sentences: list[BlamedSentenceOut]
 
 
-def _bundled(files: list[FileIn]) -> list[BundledFile]:
+def bundled(files: list[FileIn]) -> list[BundledFile]:
     return [BundledFile(file.path, file.mode, _decoded(i, file)) for i, file in enumerate(files)]
 
 

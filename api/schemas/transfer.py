@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from skillhub.errors import Invalid, SkillhubError
+from skillhub.errors import SkillhubError
 from skillhub.safety.text import storable
 from skillhub.services.imports import Imported
 
@@ -19,8 +19,9 @@ class FaultOut(BaseModel):
 
     @classmethod
     def of(cls, error: SkillhubError) -> "FaultOut":
-        errors = error.errors if isinstance(error, Invalid) else []
-        said = [{key: storable(value) if isinstance(value, str) else value for key, value in item.items()} for item in errors]
+        said = [
+            {key: storable(value) if isinstance(value, str) else value for key, value in item.items()} for item in error.errors
+        ]
         return cls(code=error.code, status=error.status, detail=storable(error.detail), errors=said)
 
 

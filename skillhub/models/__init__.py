@@ -1,5 +1,6 @@
 """The nouns of skillhub, one SQLModel table per concept; no behaviour."""
 
+from skillhub.models.branch import Branch
 from skillhub.models.candidate import Candidate
 from skillhub.models.context import Context, Embedding
 from skillhub.models.episode import Episode, Exposure, Step
@@ -18,7 +19,7 @@ from skillhub.models.webhook import Webhook, WebhookDelivery
 from skillhub.models.workspace import ApiKey, Workspace
 
 __all__ = [
-    "ApiKey", "Candidate", "Case", "Context", "Decision", "Embedding", "Episode", "Event", "Evidence",
+    "ApiKey", "Branch", "Candidate", "Case", "Context", "Decision", "Embedding", "Episode", "Event", "Evidence",
     "EvidenceEpisode", "Exposure", "Gate", "IdempotencyRecord", "Job", "JobAttempt", "Label", "Quarantine", "Schedule", "Skill",
     "Step", "Suite", "Trial", "Version", "VersionFile", "VersionParent", "Webhook", "WebhookDelivery", "Workspace",
 ]  # fmt: skip

@@ -17,8 +17,12 @@ class Candidate(SQLModel, table=True):
     kind: str
     base_version_id: str | None = Field(default=None, foreign_key="version.id")
     """Version it would replace; none where the skill is new."""
+    branch_id: str | None = Field(default=None, foreign_key="branch.id", index=True)
+    """The line it stands on, where it stands on one."""
+    previous_id: str | None = Field(default=None, foreign_key="candidate.id", index=True)
+    """The candidate before it on its branch."""
     operations: list[dict[str, Any]] = json_field(list)
-    """Edit operations against the base; empty where the whole document is proposed."""
+    """Edit operations against the candidate before it, else the base; empty where the whole document is proposed."""
     document: str
     """SKILL.md as it would be published."""
     content_sha256: str

@@ -4,12 +4,14 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field, Index, SQLModel
 
 from skillhub.models.base import json_field, time_field
 
 
 class Event(SQLModel, table=True):
+    __table_args__ = (Index("ix_event_subject", "workspace_id", "subject_id", "seq"),)
+
     workspace_id: str = Field(foreign_key="workspace.id", primary_key=True)
     seq: int = Field(primary_key=True, sa_type=BigInteger, sa_column_kwargs={"autoincrement": False})
     """1, 2, 3, ... without a gap in each workspace."""

@@ -12,7 +12,7 @@ from skillhub.errors import Conflict, SkillhubError
 from skillhub.ids import new_id
 from skillhub.services.labels import LATEST, PRODUCTION, check_label
 from skillhub.services.scope import Scope, Unit
-from skillhub.services.versions import Content, checked
+from skillhub.services.versions import Publishable, checked
 from skillhub.store import bulk as rows
 from skillhub.store.events import Chain, EventRow
 
@@ -65,12 +65,12 @@ def publish_all(scope: Scope, batches: Iterable[Sequence[Line | SkillhubError]])
 
 @contextmanager
 def _written(
-    scope: Scope, pool: Executor, lines: Sequence[Line | SkillhubError], contents: Sequence[Content | SkillhubError]
+    scope: Scope, pool: Executor, lines: Sequence[Line | SkillhubError], contents: Sequence[Publishable | SkillhubError]
 ) -> Iterator[list[Result]]:
     """What will become of the lines. Their rows are sent before this begins, and are committed when it ends: in between the
     database works, and the next lines can be checked without two threads in each other's way."""
     with scope.transaction() as unit:
-        batch = _Batch(unit, {content.name for content in contents if isinstance(content, Content)})
+        batch = _Batch(unit, {content.name for content in contents if isinstance(content, Publishable)})
         results = [batch.publish(*pair) for pair in zip(lines, contents, strict=True)]
         writing = pool.submit(batch.stage())
         try:
@@ -92,7 +92,7 @@ def _export(scope: Scope, *, label: str, **filters: str | None) -> Iterator[Line
             yield Line(**found._asdict(), label=label)
 
 
-def _checked(line: Line | SkillhubError) -> Content | SkillhubError:
+def _checked(line: Line | SkillhubError) -> Publishable | SkillhubError:
     if isinstance(line, SkillhubError):
         return line
     try:
@@ -115,7 +115,7 @@ class _Batch:
         self.files: list[rows.FileRow] = []
         self.parents: list[rows.ParentRow] = []
 
-    def publish(self, line: Line, content: Content | SkillhubError) -> Result:
+    def publish(self, line: Line, content: Publishable | SkillhubError) -> Result:
         if isinstance(content, SkillhubError):
             return content
         skill = self.skills.get(content.name) or self._create(content.name, line.kind)
@@ -154,7 +154,7 @@ class _Batch:
         self._record("skill.created", skill.id, {"skill": name, "kind": kind})
         return skill
 
-    def _next(self, skill: rows.Standing, line: Line, content: Content) -> rows.Pointer:
+    def _next(self, skill: rows.Standing, line: Line, content: Publishable) -> rows.Pointer:
         """The next version, under its labels."""
         newest = skill.labels.get(LATEST)
         skill.last_number += 1
@@ -169,7 +169,7 @@ class _Batch:
             self._move(skill, label, version)
         return skill.labels[LATEST]
 
-    def _version(self, skill: rows.Standing, line: Line, content: Content) -> rows.VersionRow:
+    def _version(self, skill: rows.Standing, line: Line, content: Publishable) -> rows.VersionRow:
         return rows.VersionRow(
             id=new_id("ver"),
             skill_id=skill.id,

@@ -10,7 +10,7 @@ from skillhub.documents.sections import sentences, states
 from skillhub.documents.skillmd import Document
 from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.ids import new_id
-from skillhub.models import Candidate, Decision, Evidence, Version
+from skillhub.models import Branch, Candidate, Decision, Evidence, Version
 from skillhub.safety import publication
 from skillhub.services.labels import PRODUCTION
 from skillhub.services.scope import Scope, Unit
@@ -63,23 +63,25 @@ class CandidateView:
 def propose(scope: Scope, item: CandidateInput) -> CandidateView:
     """Store a candidate. Errors: Invalid; NotFound for an unknown base; Conflict where it would change nothing."""
     with scope.transaction() as unit:
-        candidate = propose_in(unit, item)
-        return _views(unit, [candidate])[0]
+        return view_in(unit, propose_in(unit, item))
 
 
-def propose_in(unit: Unit, item: CandidateInput) -> Candidate:
-    """Store a candidate inside a running transaction."""
+def propose_in(unit: Unit, item: CandidateInput, *, branch: Branch | None = None) -> Candidate:
+    """Store a candidate inside a running transaction; on a branch after its head, against which its operations are."""
     if item.kind not in KINDS:
         raise Invalid(f"{item.kind!r} is not a kind; known are {', '.join(KINDS)}", path="/kind")
     name = documents.canonical_name(item.skill_name)
     base = _base_in(unit, item, name)
-    document = _document(item, base)
+    head = rows.get(unit.session, branch.head_id) if branch and branch.head_id else None
+    document = _document(item, head or base)
     publication.check(document)
     _check_claims(documents.parse(document, name=name), item.evidence)
     sha256 = would_be_sha256(unit, document=document, base=base)
     current = versions.labelled(unit.session, workspace_id=unit.workspace_id, skill_name=name, label=PRODUCTION)
     if current is not None and current.content_sha256 == sha256:
         raise Conflict(f"the candidate is identical to {name!r} in {PRODUCTION}")
+    if head is not None and head.content_sha256 == sha256:
+        raise Conflict("the candidate is identical to the one before it on the branch")
     _check_episodes(unit, item.evidence)
     candidate = Candidate(
         id=new_id("can"),
@@ -87,6 +89,8 @@ def propose_in(unit: Unit, item: CandidateInput) -> Candidate:
         skill_name=name,
         kind=item.kind,
         base_version_id=base.id if base else None,
+        branch_id=branch.id if branch else None,
+        previous_id=head.id if head else None,
         operations=[dict(operation) for operation in item.operations],
         document=document,
         content_sha256=sha256,
@@ -106,13 +110,17 @@ def would_be_sha256(unit: Unit, *, document: str, base: Version | None) -> str:
 
 def get(scope: Scope, candidate_id: str) -> CandidateView:
     with scope.transaction() as unit:
-        return _views(unit, [get_in(unit, candidate_id)])[0]
+        return view_in(unit, get_in(unit, candidate_id))
 
 
 def page(scope: Scope, start: Start = NEWEST, **filters: Any) -> list[CandidateView]:
-    """Candidates by `state`, `target_slice`, `skill_name`, `kind`, `proposer`, `created_after`, `created_before`."""
+    """Candidates by `state`, `target_slice`, `skill_name`, `kind`, `proposer`, `branch_id` and time."""
     with scope.transaction() as unit:
         return _views(unit, rows.page(unit.session, workspace_id=unit.workspace_id, start=start, **filters))
+
+
+def view_in(unit: Unit, candidate: Candidate) -> CandidateView:
+    return _views(unit, [candidate])[0]
 
 
 def get_in(unit: Unit, candidate_id: str) -> Candidate:
@@ -136,7 +144,7 @@ def _base_in(unit: Unit, item: CandidateInput, name: str) -> Version | None:
     return found
 
 
-def _document(item: CandidateInput, base: Version | None) -> str:
+def _document(item: CandidateInput, base: Version | Candidate | None) -> str:
     if not item.operations:
         if item.document is None:
             raise Invalid("send a document, or operations against a base", path="/document")

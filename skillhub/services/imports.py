@@ -13,7 +13,7 @@ from skillhub.models import Skill, Version
 from skillhub.services import labels, skills
 from skillhub.services.labels import PRODUCTION
 from skillhub.services.scope import Scope, Unit
-from skillhub.services.versions import numbered_in, publish_in
+from skillhub.services.versions import publish_in
 from skillhub.store import quarantine
 from skillhub.store import skills as skill_rows
 from skillhub.store import versions as rows
@@ -59,7 +59,7 @@ def export(scope: Scope, *, name: str, label: str = PRODUCTION, number: int | No
     """The version and a zip of its folder; version `number`, or the one under `label`. NotFound where there is none."""
     with scope.transaction() as unit:
         skill = skills.get_in(unit, name)
-        version = labels.get_in(unit, skill, label)[1] if number is None else numbered_in(unit, skill, number)
+        version = labels.get_in(unit, skill, label)[1] if number is None else skills.numbered_in(unit, skill, number)
         buffer = io.BytesIO()
         zips.write([_folder_in(unit, skill, version)], buffer)
         return version, buffer.getvalue()

@@ -3,17 +3,18 @@
 import re
 from collections.abc import Sequence
 
-from skillhub.errors import Conflict, Invalid, NotFound, PreconditionFailed
-from skillhub.models import Label, Skill, Version
+from skillhub.errors import Invalid, NotFound, PreconditionFailed
+from skillhub.models import Event, Label, Skill, Version
 from skillhub.models.base import now
 from skillhub.services import skills
 from skillhub.services.scope import Scope, Unit
-from skillhub.store import labels, quarantine, versions
+from skillhub.store import events, labels, versions
 from skillhub.store.keyset import Start
 
 LATEST = "latest"
 PRODUCTION = "production"
-BY_NAME = Start("name")
+BY_NAME, NEWEST = Start("name"), Start("-seq")
+MOVES = ("label.moved", "label.removed")
 _LABEL = re.compile(r"(?!\d+\Z)[a-z0-9][a-z0-9_.-]{0,35}")
 
 
@@ -49,26 +50,50 @@ def get_in(unit: Unit, skill: Skill, label: str) -> tuple[Label, Version]:
     return found, versions.get(unit.session, found.version_id)
 
 
-def move(scope: Scope, *, name: str, label: str, number: int, revision: int | None) -> tuple[Label, Version]:
-    """Point a label at a version. `revision` is the one the caller read; None only where the label is new.
+def history(scope: Scope, start: Start = NEWEST, *, name: str, label: str) -> Sequence[Event]:
+    """Every move of a label, of one that was removed too; events of the kinds `MOVES`."""
+    with scope.transaction() as unit:
+        skill = skills.get_in(unit, name)
+        return events.of_label(unit.session, unit.workspace_id, kinds=MOVES, skill_id=skill.id, label=label, start=start)
+
+
+def move(
+    scope: Scope, *, name: str, label: str, number: int, revision: int | None, new: bool = False, reason: str = ""
+) -> tuple[Label, Version]:
+    """Point a label at a version. `revision` is the one the caller read; None only where the label is not there yet, which
+    `new` asks for.
 
     Errors: NotFound, PreconditionFailed where the label moved meanwhile, Conflict on a retired skill.
     """
-    check_label(label)
-    if label == LATEST:
-        raise Invalid(f"{LATEST!r} always names the newest version and cannot be moved", path="/label")
+    _check_movable(label)
     with scope.transaction() as unit:
         skill = skills.lock_in(unit, name)
-        version = versions.numbered(unit.session, skill_id=skill.id, number=number)
-        if version is None:
-            raise NotFound(f"the skill {name!r} has no version {number}")
-        if held := quarantine.reasons(unit.session, [version.id]):
-            raise Conflict(f"version {number} of {name!r} is held back: {held[version.id]}")
-        _check_revision(labels.get(unit.session, skill_id=skill.id, name=label), revision)
-        return move_in(unit, skill=skill, label=label, version=version), version
+        version = skills.numbered_in(unit, skill, number)
+        skills.check_served_in(unit, skill, version)
+        found = labels.get(unit.session, skill_id=skill.id, name=label)
+        if new and found is not None:
+            raise PreconditionFailed(f"the label is there: its revision is {found.revision}")
+        _check_revision(found, revision)
+        return move_in(unit, skill=skill, label=label, version=version, reason=reason), version
 
 
-def move_in(unit: Unit, *, skill: Skill, label: str, version: Version) -> Label:
+def remove(scope: Scope, *, name: str, label: str, revision: int | None, reason: str = "") -> None:
+    """Take a label away; its history stays. No version is served under it any more.
+
+    Errors: NotFound, PreconditionFailed where `revision` is not its own, Conflict on a retired skill.
+    """
+    _check_movable(label)
+    with scope.transaction() as unit:
+        skill = skills.lock_in(unit, name)
+        found, version = get_in(unit, skill, label)
+        _check_revision(found, revision)
+        unit.session.delete(found)
+        unit.session.flush()
+        facts = {"skill_id": skill.id, "skill": skill.name, "label": label, "reason": reason}
+        unit.record("label.removed", skill.id, **facts, from_version_id=version.id, from_number=version.number)
+
+
+def move_in(unit: Unit, *, skill: Skill, label: str, version: Version, reason: str = "") -> Label:
     """Point a label at a version; the caller holds the skill's row lock. A move to where it already points does nothing."""
     found = labels.get(unit.session, skill_id=skill.id, name=label)
     before = found.version_id if found else None
@@ -89,8 +114,15 @@ def move_in(unit: Unit, *, skill: Skill, label: str, version: Version) -> Label:
         version_id=version.id,
         number=version.number,
         from_version_id=before,
+        **({"reason": reason} if reason else {}),
     )
     return found
+
+
+def _check_movable(label: str) -> None:
+    check_label(label)
+    if label == LATEST:
+        raise Invalid(f"{LATEST!r} always names the newest version and cannot be moved", path="/label")
 
 
 def _check_revision(label: Label | None, revision: int | None) -> None:

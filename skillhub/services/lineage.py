@@ -9,7 +9,6 @@ from skillhub.documents.sections import Sentence, normalised, sentences, states
 from skillhub.models import Candidate, Decision, Episode, Evidence, Version
 from skillhub.services import skills
 from skillhub.services.scope import Scope, Unit
-from skillhub.services.versions import numbered_in
 from skillhub.store import candidates as candidate_rows
 from skillhub.store import gates
 from skillhub.store import lineage as rows
@@ -61,7 +60,7 @@ def graph(scope: Scope, name: str) -> Graph:
 def blame(scope: Scope, *, name: str, number: int) -> list[Origin]:
     """For each sentence of a version: since which version it stands there, and on what proof."""
     with scope.transaction() as unit:
-        return blame_in(unit, numbered_in(unit, skills.get_in(unit, name), number))
+        return blame_in(unit, skills.numbered_in(unit, skills.get_in(unit, name), number))
 
 
 def blame_in(unit: Unit, version: Version) -> list[Origin]:
@@ -143,6 +142,8 @@ def _add_candidates(unit: Unit, found: Graph, candidates: list[Candidate]) -> No
         )
         if candidate.base_version_id:
             found.edge(candidate.id, candidate.base_version_id, "based_on")
+        if candidate.previous_id:
+            found.edge(candidate.id, candidate.previous_id, "continues")
     for decision in gates.decisions(unit.session, ids).values():
         _add_decision(found, decision)
     claims = [claim for group in candidate_rows.evidence(unit.session, ids).values() for claim in group]

@@ -10,7 +10,6 @@ from skillhub.services import candidates, labels, lineage, skills
 from skillhub.services.candidates import CandidateView
 from skillhub.services.lineage import Origin
 from skillhub.services.scope import Scope, Unit
-from skillhub.services.versions import numbered_in
 from skillhub.store import episodes as episode_rows
 from skillhub.store import gates
 from skillhub.store import lineage as rows
@@ -130,7 +129,7 @@ def of_episode(scope: Scope, episode_id: str) -> EpisodeProof:
 def _chosen(unit: Unit, view: skills.SkillView, number: int | None) -> Version:
     if number is None:
         number = view.labels.get(labels.PRODUCTION, view.skill.last_number)
-    return numbered_in(unit, view.skill, number)
+    return skills.numbered_in(unit, view.skill, number)
 
 
 def _pairs(runs: Sequence[rows.Run]) -> list[Pair]:

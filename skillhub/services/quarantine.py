@@ -9,8 +9,7 @@ from skillhub.errors import NotFound
 from skillhub.models import Quarantine, Skill, Version
 from skillhub.services import skills
 from skillhub.services.scope import Scope, Unit
-from skillhub.services.skills import SkillView, VersionView
-from skillhub.services.versions import numbered_in
+from skillhub.services.skills import SkillView, VersionView, numbered_in
 from skillhub.store import quarantine as rows
 from skillhub.store import versions as version_rows
 

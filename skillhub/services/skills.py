@@ -75,6 +75,20 @@ def get_in(unit: Unit, name: str) -> Skill:
     return skills.named(unit.session, workspace_id=unit.workspace_id, name=_known(name)) or _missing(name)
 
 
+def numbered_in(unit: Unit, skill: Skill, number: int) -> Version:
+    """Version `number` of the skill, else NotFound."""
+    version = versions.numbered(unit.session, skill_id=skill.id, number=number)
+    if version is None:
+        raise NotFound(f"the skill {skill.name!r} has no version {number}")
+    return version
+
+
+def check_served_in(unit: Unit, skill: Skill, version: Version) -> None:
+    """Conflict for a version that is held back."""
+    if held := quarantine.reasons(unit.session, [version.id]):
+        raise Conflict(f"version {version.number} of {skill.name!r} is held back: {held[version.id]}")
+
+
 def view_in(unit: Unit, name: str) -> SkillView:
     return _views(unit, [get_in(unit, name)])[0]
 

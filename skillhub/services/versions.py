@@ -6,8 +6,8 @@ from typing import Any
 
 from skillhub import documents
 from skillhub.documents import archive, edits
-from skillhub.documents.archive import PLAIN, SKILL_FILE, BundledFile
-from skillhub.errors import Conflict, Invalid, NotFound
+from skillhub.documents.archive import PLAIN, SKILL_FILE, BundledFile, Content
+from skillhub.errors import Conflict, Invalid, SkillhubError
 from skillhub.hashing import sha256_files
 from skillhub.ids import new_id
 from skillhub.models import Skill, Version
@@ -15,8 +15,8 @@ from skillhub.safety import publication
 from skillhub.services import labels, skills
 from skillhub.services.labels import LATEST, PRODUCTION
 from skillhub.services.scope import Scope, Unit
-from skillhub.services.skills import KINDS, VersionView
-from skillhub.store import events, quarantine
+from skillhub.services.skills import KINDS, VersionView, numbered_in
+from skillhub.store import events
 from skillhub.store import labels as label_rows
 from skillhub.store import skills as skill_rows
 from skillhub.store import versions as rows
@@ -67,8 +67,22 @@ def publish_in(
     return version
 
 
+RELATIONS = ("edit", "merge", "split", "optimise", "rollback", "import", "extract")
+
+
 @dataclass(frozen=True)
-class Content:
+class ParentInput:
+    """A version that a new one comes from, and how."""
+
+    number: int
+    relation: str = "edit"
+    """One of `RELATIONS`."""
+    skill: str | None = None
+    """Where it is a version of another skill."""
+
+
+@dataclass(frozen=True)
+class Publishable:
     """What may be published: the name in its one form, the files checked and in order, the content address."""
 
     name: str
@@ -77,7 +91,7 @@ class Content:
     sha256: str
 
 
-def checked(*, name: str, kind: str, document: str, files: Iterable[BundledFile], label: str | None) -> Content:
+def checked(*, name: str, kind: str, document: str, files: Iterable[BundledFile], label: str | None) -> Publishable:
     """Everything that is asked of a publication before it meets the database; every way to publish comes through here.
 
     Errors: Invalid, also for hidden text and credentials; TooLarge.
@@ -89,7 +103,7 @@ def checked(*, name: str, kind: str, document: str, files: Iterable[BundledFile]
         raise Invalid(f"{kind!r} is not a kind; known are {', '.join(KINDS)}", path="/kind")
     kept = archive.checked(files)
     publication.check(document, kept)
-    return Content(parsed.name, parsed.description, kept, content_sha256(document, kept))
+    return Publishable(parsed.name, parsed.description, kept, content_sha256(document, kept))
 
 
 def content_sha256(document: str, files: Iterable[BundledFile] = ()) -> str:
@@ -168,12 +182,13 @@ def publish(
     operations: Sequence[edits.Operation] = (),
     base: int | None = None,
     files: Iterable[BundledFile] | None = None,
+    parents: Sequence[ParentInput] = (),
     message: str = "",
     label: str | None = None,
 ) -> VersionView:
     """The next version of a skill: a whole document, or edit operations against version `base`, which must be the newest.
 
-    Bundled files stay as they are where `files` is None.
+    Bundled files stay as they are where `files` is None; the parent is the newest version by `edit` where `parents` is empty.
     Errors: NotFound, Invalid; Conflict where `base` is no longer the newest version.
     """
     with scope.transaction() as unit:
@@ -186,12 +201,27 @@ def publish(
             name=skill.name,
             kind=skill.kind,
             document=edits.apply(newest.document, operations) if document is None else document,
-            files=files,
-            parents=[(newest.id, "edit")],
+            files=rows.files(unit.session, newest.id) if files is None else files,
+            parents=_parents_in(unit, skill, parents) or [(newest.id, "edit")],
             message=message,
             label=label,
         )
         return skills.version_views_in(unit, [(skill, version)])[0]
+
+
+def _parents_in(unit: Unit, skill: Skill, parents: Sequence[ParentInput]) -> list[tuple[str, str]]:
+    """`(version id, relation)` of each. Errors: NotFound, Invalid for one named twice; both with its place."""
+    found: dict[str, str] = {}
+    for index, parent in enumerate(parents):
+        try:
+            owner = skills.get_in(unit, parent.skill) if parent.skill else skill
+            version = numbered_in(unit, owner, parent.number)
+            if version.id in found:
+                raise Invalid(f"version {parent.number} of {owner.name!r} stands there twice")
+        except SkillhubError as error:
+            raise error.within(f"/parents/{index}") from None
+        found[version.id] = parent.relation
+    return list(found.items())
 
 
 def rollback(scope: Scope, *, name: str, number: int, label: str = PRODUCTION, message: str = "") -> VersionView:
@@ -202,8 +232,7 @@ def rollback(scope: Scope, *, name: str, number: int, label: str = PRODUCTION, m
     with scope.transaction() as unit:
         skill = skills.lock_in(unit, name)
         target = numbered_in(unit, skill, number)
-        if held := quarantine.reasons(unit.session, [target.id]):
-            raise Conflict(f"version {number} of {skill.name!r} is held back: {held[target.id]}")
+        skills.check_served_in(unit, skill, target)
         version = publish_in(
             unit,
             name=skill.name,
@@ -237,9 +266,6 @@ def by_id(scope: Scope, ids: Sequence[str]) -> list[VersionView]:
         return skills.version_views_in(unit, [found[id] for id in dict.fromkeys(ids) if id in found])
 
 
-def numbered_in(unit: Unit, skill: Skill, number: int) -> Version:
-    """Version `number` of the skill, else NotFound."""
-    version = rows.numbered(unit.session, skill_id=skill.id, number=number)
-    if version is None:
-        raise NotFound(f"the skill {skill.name!r} has no version {number}")
-    return version
+def content_in(unit: Unit, version: Version) -> Content:
+    """What a version holds."""
+    return Content(version.document, rows.files(unit.session, version.id))

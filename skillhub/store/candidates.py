@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from sqlalchemy import text
 from sqlmodel import Session, col, select
 
 from skillhub.models import Candidate, Episode, Evidence, EvidenceEpisode
@@ -11,6 +12,13 @@ from skillhub.store import keyset
 from skillhub.store.keyset import BY_TIME, Start
 
 ORDERS = BY_TIME
+_LINE = text("""
+WITH RECURSIVE line (id, previous_id, at) AS (
+  SELECT id, previous_id, 0 FROM candidate WHERE id = :id
+  UNION ALL SELECT c.id, c.previous_id, line.at + 1 FROM candidate c JOIN line ON c.id = line.previous_id
+)
+SELECT id FROM line ORDER BY at
+""")
 
 
 def insert(session: Session, candidate: Candidate, evidence: Iterable[tuple[Evidence, Collection[str]]]) -> None:
@@ -51,6 +59,11 @@ def page(session: Session, *, workspace_id: str, start: Start, **filters: Any) -
     """Candidates with these values."""
     query = keyset.filtered(select(Candidate).where(Candidate.workspace_id == workspace_id), Candidate, filters)
     return keyset.page(session, query, Candidate, orders=ORDERS, start=start)
+
+
+def line(session: Session, candidate_id: str) -> list[str]:
+    """Ids of a candidate and of those before it on its branch, the newest first."""
+    return session.execute(_LINE, {"id": candidate_id}).scalars().all()
 
 
 def evidence(session: Session, candidate_ids: Collection[str]) -> dict[str, list[tuple[Evidence, list[str]]]]:

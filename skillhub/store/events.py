@@ -1,6 +1,6 @@
 """Appending to and reading from the hash-chained event log."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
@@ -102,6 +102,15 @@ def page(session: Session, workspace_id: str, *, start: Start, after: int = 0, *
     return keyset.page(session, keyset.filtered(query, Event, filters), Event, orders=ORDERS, start=start)
 
 
+def of_label(
+    session: Session, workspace_id: str, *, kinds: Collection[str], skill_id: str, label: str, start: Start
+) -> Sequence[Event]:
+    """What happened to a label of a skill."""
+    query = select(Event).where(Event.workspace_id == workspace_id, Event.subject_id == skill_id, col(Event.kind).in_(kinds))
+    query = query.where(col(Event.payload)["label"].astext == label)
+    return keyset.page(session, query, Event, orders=ORDERS, start=start)
+
+
 class Broken(NamedTuple):
     """The first event that does not follow from the one before it."""
 
@@ -127,12 +136,6 @@ def verify(session: Session, workspace_id: str, *, after: int = 0, limit: int | 
             return checked, event.seq, Broken(event.seq, why)
         seq, prev = event.seq, event.sha256
     return checked, seq, None
-
-
-def first_broken(session: Session, workspace_id: str) -> int | None:
-    """`seq` of the first event that does not follow from the one before it; None where the chain holds."""
-    broken = verify(session, workspace_id)[2]
-    return broken.seq if broken else None
 
 
 def _fault(event: Event, *, seq: int, prev: str) -> str:

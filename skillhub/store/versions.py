@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from sqlalchemy import text
 from sqlmodel import Session, col, select
 
 from skillhub.documents.archive import BundledFile
@@ -11,6 +12,14 @@ from skillhub.store import keyset
 from skillhub.store.keyset import Start
 
 ORDERS = {"number": ("number",)}
+_COMMON = text("""
+WITH RECURSIVE above (id, side) AS (
+  VALUES (:left, 'left'), (:right, 'right')
+  UNION SELECT p.parent_id, above.side FROM version_parent p JOIN above ON p.version_id = above.id
+)
+SELECT v.id FROM version v JOIN above USING (id)
+GROUP BY v.id HAVING count(*) = 2 ORDER BY v.skill_id = :skill_id DESC, v.number DESC, v.id LIMIT 1
+""")
 
 
 class Served(NamedTuple):
@@ -49,20 +58,6 @@ def labelled(session: Session, *, workspace_id: str, skill_name: str, label: str
     return session.exec(query).one_or_none()
 
 
-def serving(session: Session, *, workspace_id: str, label: str, version_ids: Collection[str] | None = None) -> list[Served]:
-    """Versions under `label` whose skill is not retired, by skill name; only those of `version_ids` where given."""
-    query = (
-        select(Version, Skill)
-        .join(Label, col(Label.version_id) == col(Version.id))
-        .join(Skill, col(Skill.id) == col(Label.skill_id))
-        .where(Skill.workspace_id == workspace_id, Label.name == label, Skill.state == "published")
-        .order_by(Skill.name)
-    )
-    if version_ids is not None:
-        query = query.where(col(Version.id).in_(version_ids))
-    return [Served(version, skill) for version, skill in session.exec(query)]
-
-
 def with_skill(session: Session, version_ids: Collection[str]) -> list[Served]:
     """The versions with their skills, whatever their labels and states, in the order of the ids."""
     found = {served.version.id: served for served in known_with_skill(session, version_ids)}
@@ -80,6 +75,16 @@ def newest(session: Session, *, skill_ids: Collection[str]) -> dict[str, Version
     query = select(Version).join(Skill, col(Skill.id) == col(Version.skill_id))
     query = query.where(col(Skill.id).in_(skill_ids), Version.number == Skill.last_number)
     return {version.skill_id: version for version in session.exec(query)}
+
+
+def common_ancestor(session: Session, left: Version, right: Version) -> Version | None:
+    """The nearest version that both come from, which may be one of the two; None where there is none.
+
+    Numbers grow along the edges within a skill, so the highest number is below no other.
+    """
+    names = {"left": left.id, "right": right.id, "skill_id": left.skill_id}
+    found = session.execute(_COMMON, names).scalar_one_or_none()
+    return get(session, found) if found else None
 
 
 def history(session: Session, *, skill_id: str, start: Start, **filters: Any) -> Sequence[Version]:

@@ -33,6 +33,8 @@ def stocked(api: TestClient) -> TestClient:
         api.post("/v1/curation/extract", json={"slices": [f"s{index}"]})
     for index in (2, 3):
         api.post("/v1/skills/boil/versions", json={"document": document(f"Number {index}.", name="boil"), "label": f"l{index}"})
+    for name in ("calmer", "hotter"):
+        assert api.post("/v1/skills/boil/branches", json={"name": name}).status_code == 201
     gate = api.post(f"/v1/candidates/{all_of(api, '/v1/candidates')[0]['id']}/gate", json={"suite": "suite-0"})
     assert gate.status_code == 201, gate.text
     webhooks.fill(api.app.state.database)
@@ -56,7 +58,7 @@ def all_of(api: TestClient, path: str, *, limit: int = 200, **params: Any) -> li
 def here(api: TestClient, path: str) -> str:
     """The path of a list that is there."""
     ids = {f"{kind}_id": all_of(api, f"/v1/{kind}s")[0]["id"] for kind in ("gate", "webhook")}
-    return path.replace("/v1/suites/{name}", "/v1/suites/suite-0").format(name="boil", **ids)
+    return path.replace("/v1/suites/{name}", "/v1/suites/suite-0").format(name="boil", label="latest", **ids)
 
 
 def sorts(path: str) -> list[str]:
@@ -138,6 +140,8 @@ NARROWED = [
     ("/v1/contexts", {"label": "production"}, 3),
     ("/v1/events", {"kind": "suite.stored"}, 3),
     ("/v1/skills/boil/versions", {"created_by": "nobody"}, 0),
+    ("/v1/skills/boil/branches", {"state": "closed"}, 0),
+    ("/v1/candidates", {"branch_id": "none"}, 0),
 ]
 
 

@@ -15,6 +15,7 @@ from skillhub.services.bulk import Line, Published
 from skillhub.services.scope import Scope
 from skillhub.store import events
 from skillhub.store import versions as rows
+from tests import chain
 
 TABLES = {
     "skill": "name, kind, state, last_number",
@@ -79,7 +80,7 @@ def snapshot(scope: Scope) -> dict[str, list[tuple]]:
             query = f"SELECT skill.name, version.number, {shown} FROM {whole[table]} ORDER BY {order}, {shown}"
             found[table] = [tuple(row) for row in unit.session.execute(sa.text(query))]
         log = events.after(unit.session, scope.workspace_id, seq=0, limit=100_000)
-        assert events.first_broken(unit.session, scope.workspace_id) is None
+        assert chain.first_broken(unit.session, scope.workspace_id) is None
         found["event"] = [(e.seq, e.kind, e.actor, _named(e.payload)) for e in log]
     return found
 

@@ -12,6 +12,7 @@ from skillhub.services.scope import Scope
 from skillhub.store import events
 from skillhub.store.durability import NotDurable
 from skillhub.store.session import Database
+from tests import chain
 from tests.conftest import ROOT
 
 
@@ -49,12 +50,12 @@ def test_tampering_with_the_log_names_the_first_bad_row(scope: Scope) -> None:
         with scope.transaction() as unit:
             unit.record("thing.created", "x", number=number)
     with scope.database.transaction("wsp_test") as session:
-        assert events.first_broken(session, "wsp_test") is None
+        assert chain.first_broken(session, "wsp_test") is None
     with scope.database.engine.begin() as owner:
         owner.execute(sa.text("SET LOCAL session_replication_role = replica"))
         owner.execute(sa.text("UPDATE event SET payload = '{\"number\": 99}' WHERE seq = 3"))
     with scope.database.transaction("wsp_test") as session:
-        assert events.first_broken(session, "wsp_test") == 3
+        assert chain.first_broken(session, "wsp_test") == 3
 
 
 @pytest.mark.parametrize("setting", ["synchronous_commit=off", "synchronous_commit=local", "synchronous_commit=remote_write"])

@@ -10,7 +10,7 @@ from skillhub.models import Event
 from skillhub.rollouts.ingest import EpisodeInput
 from skillhub.services import candidates, episodes, gates, skills, versions
 from skillhub.services.scope import Scope
-from skillhub.store import events
+from tests import chain
 from tests.db.gating import by_arm, document, finish, lease, open_gate, propose, put_suite, work_off
 
 
@@ -296,4 +296,4 @@ def test_the_log_of_a_decided_gate_is_whole(scope: Scope) -> None:
     open_gate(scope, propose(scope))
     work_off(scope, by_arm(base=0.0, candidate=1.0))
     with scope.transaction() as unit:
-        assert events.first_broken(unit.session, scope.workspace_id) is None
+        assert chain.first_broken(unit.session, scope.workspace_id) is None

@@ -17,7 +17,6 @@ from skillhub.retrieval.reader import Reader
 from skillhub.services import labels, skills, versions
 from skillhub.services.scope import Scope
 from skillhub.services.search import Searcher
-from skillhub.store import versions as version_rows
 
 LABELS = ("production", "latest", "canary")
 
@@ -65,10 +64,14 @@ def found(searcher: Searcher, scope: Scope, query: str, **options) -> list[str]:
     return [hit.served.skill.name for hit in hits]
 
 
+IN_SERVICE = """
+    SELECT l.version_id FROM label l JOIN skill s ON s.id = l.skill_id WHERE l.name = :label AND s.state = 'published'
+"""
+
+
 def in_database(scope: Scope, label: str) -> set[str]:
     with scope.transaction() as unit:
-        rows = version_rows.serving(unit.session, workspace_id=scope.workspace_id, label=label)
-    return {row.version.id for row in rows}
+        return set(unit.session.execute(sa.text(IN_SERVICE), {"label": label}).scalars())
 
 
 def in_index(reader: Reader, scope: Scope, label: str) -> set[str]:

@@ -8,7 +8,7 @@ from skillhub.documents.archive import BundledFile
 from skillhub.errors import Conflict, Invalid, NotFound, PreconditionFailed
 from skillhub.services import labels, skills, versions
 from skillhub.services.scope import Scope
-from skillhub.store import events
+from skillhub.store import events, search
 from skillhub.store import versions as rows
 
 NAME = "boil-water"
@@ -112,12 +112,10 @@ def test_rollback_is_a_new_version_with_the_old_content(scope: Scope) -> None:
 
 
 def test_a_retired_skill_is_never_served_nor_changed(scope: Scope) -> None:
-    version = create(scope).latest.version
+    create(scope)
     skills.retire(scope, name=NAME, reason="harmful")
     with scope.transaction() as unit:
-        session, workspace_id = unit.session, scope.workspace_id
-        assert rows.serving(session, workspace_id=workspace_id, label="production") == []
-        assert rows.serving(session, workspace_id=workspace_id, label="production", version_ids=[version.id]) == []
+        assert search.labelled(unit.session, workspace_id=scope.workspace_id, skill_ids=None) == []
     with pytest.raises(Conflict, match="retired"), scope.transaction() as unit:
         versions.publish_in(unit, name=NAME, kind="skill", document=text("again"))
     with pytest.raises(Conflict, match="retired"):

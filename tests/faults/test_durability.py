@@ -17,8 +17,9 @@ from skillhub.models import Workspace
 from skillhub.processes import Child
 from skillhub.services import versions
 from skillhub.services.scope import Scope
-from skillhub.store import events, schema
+from skillhub.store import schema
 from skillhub.store.session import Database
+from tests import chain
 
 SEEDS = int(os.environ.get("SKILLHUB_FAULT_SEEDS", "4"))
 WRITERS = 8
@@ -105,7 +106,7 @@ def test_1_no_acknowledged_write_is_lost_when_all_of_postgresql_is_killed(tmp_pa
     with running(server) as (_, database):
         lost = acknowledged - stored_names(database)
         with database.transaction(WORKSPACE) as session:
-            broken = events.first_broken(session, WORKSPACE)
+            broken = chain.first_broken(session, WORKSPACE)
     server.clean_up()
     print(f"\nkill -9 of all of PostgreSQL, seeds 0..{SEEDS - 1}: {len(acknowledged)} acknowledged, {len(lost)} lost")
     assert (lost, broken) == (set(), None)

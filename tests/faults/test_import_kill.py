@@ -16,7 +16,7 @@ from skillhub.embedded import free_port
 from skillhub.services import keys
 from skillhub.services.bulk import BATCH
 from skillhub.services.scope import Scope
-from skillhub.store import events
+from tests import chain
 from tests.conftest import ROOT
 from tests.faults.conftest import until
 
@@ -89,7 +89,7 @@ def test_an_import_killed_in_the_middle_leaves_whole_batches_and_completes_when_
     left = count(scope, "version")
     whole = left in (BATCH, 2 * BATCH) and count(scope, "label") == 2 * left == 2 * count(scope, "skill")
     with scope.transaction() as unit:
-        broken = events.first_broken(unit.session, scope.workspace_id)
+        broken = chain.first_broken(unit.session, scope.workspace_id)
     _, url = start_api()
     again = httpx.post(f"{url}/v1/imports/ndjson", content=map(line, range(LINES)), headers=headers, timeout=60)
     print(f"\nkill -9 in an import of {LINES}: {left} left, whole batches {whole}, chain broken at {broken}, "
@@ -98,4 +98,4 @@ def test_an_import_killed_in_the_middle_leaves_whole_batches_and_completes_when_
     assert again.text.count("version_id") == count(scope, "version") == count(scope, "skill") == LINES
     assert count(scope, "event") == 4 * LINES + 1
     with scope.transaction() as unit:
-        assert events.first_broken(unit.session, scope.workspace_id) is None
+        assert chain.first_broken(unit.session, scope.workspace_id) is None

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from skillhub.services.scope import Scope
-from skillhub.store import events
+from tests import chain
 from tests.conftest import ROOT
 
 PROCESSES, EACH = 6, 40
@@ -43,7 +43,7 @@ def tamper(scope: Scope, statements: str) -> None:
 
 def first_broken(scope: Scope) -> int | None:
     with scope.transaction() as unit:
-        return events.first_broken(unit.session, scope.workspace_id)
+        return chain.first_broken(unit.session, scope.workspace_id)
 
 
 def test_11_processes_that_append_at_once_make_one_chain(scope: Scope, database_url: str) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from skillhub.services import labels, skills, versions
 from skillhub.services.scope import Scope
-from skillhub.store import events
+from tests import chain
 
 PUBLISHERS, EACH = 16, 50
 READERS = 8
@@ -39,7 +39,7 @@ def test_6_sixteen_publishers_leave_no_gap_and_no_duplicate(published: Scope) ->
         told = [number for numbers in pool.map(publish, range(PUBLISHERS)) for number in numbers]
     with published.transaction() as unit:
         stored = sorted(unit.session.execute(sa.text("SELECT number FROM version")).scalars())
-        broken = events.first_broken(unit.session, published.workspace_id)
+        broken = chain.first_broken(unit.session, published.workspace_id)
     duplicates = sum(count - 1 for count in Counter(told).values())
     gaps = len(set(range(1, PUBLISHERS * EACH + 2)) - set(stored))
     print(f"\n{PUBLISHERS} publishers x {EACH}: {len(told)} versions, {gaps} gaps, {duplicates} duplicates")

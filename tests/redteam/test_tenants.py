@@ -17,7 +17,7 @@ from api import contract
 from api.app import create_app
 from skillhub.config import Settings
 from skillhub.models import Context, Webhook, WebhookDelivery, Workspace
-from skillhub.services import curation, keys, schedules
+from skillhub.services import branches, curation, keys, schedules
 from skillhub.services.schedules import ScheduleInput
 from skillhub.services.scope import Scope
 from tests.proven import NAME, proven_skill
@@ -42,6 +42,7 @@ def theirs(scope: Scope) -> dict[str, str]:
     facts = {"kind": "curation.extract_skills", "payload": {"slices": ["theirs"], "split": "train"}}
     plan = ScheduleInput(**facts, every_seconds=3600)
     schedules.put(other, "their-schedule", plan)
+    branches.create(other, skill=NAME, name="their-branch")
     own = {"workspace_id": other.workspace_id}
     with other.transaction() as unit:
         context = Context(id="ctx_theirs", **own, task="t", label="production", token_budget=1, text="", text_sha256="", seq=1)
@@ -56,7 +57,7 @@ def theirs(scope: Scope) -> dict[str, str]:
     return {
         **{f"{table}_id": found for table, found in ids.items()}, "job_id": job.id, "key_id": row.id, "name": NAME,
         "skill_name": NAME, "skill": NAME, "suite": "suite-1", "slice": "theirs", "schedule": "their-schedule",
-        "context_id": "ctx_theirs", "webhook_id": "whk_theirs", "delivery_id": "msg_theirs",
+        "branch": "their-branch", "context_id": "ctx_theirs", "webhook_id": "whk_theirs", "delivery_id": "msg_theirs",
     }  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def test_10_no_operation_tells_of_another_tenant(app: TestClient, scope: Scope, 
     """Two tenants do the same, one with the ids and names of a third, one with those of nobody."""
     nobody = {name: f"{value[:4]}{NOWHERE}" for name, value in theirs.items() if name.endswith("_id")}
     nobody |= {"name": NOWHERE, "skill": NOWHERE, "skill_name": NOWHERE, "suite": "no-suite", "slice": "no-slice"}
-    nobody |= {"schedule": "no-schedule"}
+    nobody |= {"schedule": "no-schedule", "branch": "no-branch"}
     curious, honest = (member(app, scope, workspace_id) for workspace_id in ("wsp_a", "wsp_b"))
     before, asked, differences = rows(scope, "wsp_theirs"), 0, []
     for path, method, operation in contract.operations(app.app.openapi()):

@@ -10,7 +10,7 @@ import httpx
 
 from skillhub_client import bulk
 from skillhub_client.client import FINAL_JOB_STATES
-from skillhub_client.endpoints import access, catalog, episodes, gate, jobs, webhooks
+from skillhub_client.endpoints import access, branches, catalog, episodes, gate, jobs, webhooks
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import awaited
 from skillhub_client.models import Event, Job
@@ -106,12 +106,17 @@ class AsyncClient:
     health = awaited(catalog.health)
     create_skill = awaited(catalog.create_skill)
     publish_version = awaited(catalog.publish_version)
+    publish_all = awaited(catalog.publish_all)
+    diff_versions = awaited(catalog.diff_versions)
+    merge_versions = awaited(catalog.merge_versions)
     get_skill = awaited(catalog.get_skill)
     list_skills = awaited(catalog.list_skills)
     get_version = awaited(catalog.get_version)
     history = awaited(catalog.history)
     get_label = awaited(catalog.get_label)
     move_label = awaited(catalog.move_label)
+    remove_label = awaited(catalog.remove_label)
+    list_label_moves = awaited(catalog.list_label_moves)
     rollback = awaited(catalog.rollback)
     retire = awaited(catalog.retire)
     quarantine = awaited(catalog.quarantine)
@@ -145,6 +150,12 @@ class AsyncClient:
     revoke_key = awaited(access.revoke_key)
     audit_head = awaited(access.audit_head)
     audit_verify = awaited(access.audit_verify)
+    create_branch = awaited(branches.create_branch)
+    list_branches = awaited(branches.list_branches)
+    get_branch = awaited(branches.get_branch)
+    propose_on_branch = awaited(branches.propose_on_branch)
+    merge_branch = awaited(branches.merge_branch)
+    close_branch = awaited(branches.close_branch)
     list_webhooks = awaited(webhooks.list_webhooks)
     create_webhook = awaited(webhooks.create_webhook)
     get_webhook = awaited(webhooks.get_webhook)

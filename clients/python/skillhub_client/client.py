@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import httpx
 
 from skillhub_client import bulk
-from skillhub_client.endpoints import access, catalog, episodes, gate, jobs, webhooks
+from skillhub_client.endpoints import access, branches, catalog, episodes, gate, jobs, webhooks
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import blocking
 from skillhub_client.models import Event, Job
@@ -107,12 +107,17 @@ class Client:
     health = blocking(catalog.health)
     create_skill = blocking(catalog.create_skill)
     publish_version = blocking(catalog.publish_version)
+    publish_all = blocking(catalog.publish_all)
+    diff_versions = blocking(catalog.diff_versions)
+    merge_versions = blocking(catalog.merge_versions)
     get_skill = blocking(catalog.get_skill)
     list_skills = blocking(catalog.list_skills)
     get_version = blocking(catalog.get_version)
     history = blocking(catalog.history)
     get_label = blocking(catalog.get_label)
     move_label = blocking(catalog.move_label)
+    remove_label = blocking(catalog.remove_label)
+    list_label_moves = blocking(catalog.list_label_moves)
     rollback = blocking(catalog.rollback)
     retire = blocking(catalog.retire)
     quarantine = blocking(catalog.quarantine)
@@ -146,6 +151,12 @@ class Client:
     revoke_key = blocking(access.revoke_key)
     audit_head = blocking(access.audit_head)
     audit_verify = blocking(access.audit_verify)
+    create_branch = blocking(branches.create_branch)
+    list_branches = blocking(branches.list_branches)
+    get_branch = blocking(branches.get_branch)
+    propose_on_branch = blocking(branches.propose_on_branch)
+    merge_branch = blocking(branches.merge_branch)
+    close_branch = blocking(branches.close_branch)
     list_webhooks = blocking(webhooks.list_webhooks)
     create_webhook = blocking(webhooks.create_webhook)
     get_webhook = blocking(webhooks.get_webhook)

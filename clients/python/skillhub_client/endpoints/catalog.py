@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skillhub_client import models as m
-from skillhub_client.endpoints.bodies import as_, as_bytes, given, part, plain_list, strings
+from skillhub_client.endpoints.bodies import as_, as_bytes, as_nothing, given, part, plain_list, strings
 from skillhub_client.transport import Call
 
 
@@ -34,16 +34,36 @@ def publish_version(
     operations: Sequence[Mapping[str, Any]] | None = None,
     base: int | None = None,
     files: Iterable[m.SkillFile | Mapping[str, Any]] | None = None,
+    parents: Iterable[Mapping[str, Any]] | None = None,
     message: str = "",
     label: str | None = None,
 ) -> Call[m.Version]:
     """The next version: a whole document, or edit operations against version `base`. Conflict where `base` is an older one.
 
-    `files` are all its bundled files; None keeps those of the newest version.
+    `files` are all its bundled files; None keeps those of the newest version. `parents` are `{number, relation, skill}`, where
+    it comes from others than the newest.
     """
     body = {"document": document, "operations": operations, "base": base, "message": message, "label": label}
     body["files"] = None if files is None else plain_list(files)
+    body["parents"] = None if parents is None else plain_list(parents)
     return Call("POST", f"/v1/skills/{part(name)}/versions", as_(m.Version), json=given(body))
+
+
+def publish_all(items: Iterable[Mapping[str, Any]]) -> Call[list[m.Version]]:
+    """The next version of each skill, all of them or none; items are `{name, document, kind, files, label, message}`."""
+    read = as_(m.VersionList)
+    return Call("POST", "/v1/publications", lambda response: read(response).versions, json={"items": plain_list(items)})
+
+
+def diff_versions(name: str, before: int, after: int) -> Call[m.Diff]:
+    """What makes version `after` of version `before`: metadata, sections, files and the text."""
+    return Call("GET", f"/v1/skills/{part(name)}/diff", as_(m.Diff), params={"from": before, "to": after})
+
+
+def merge_versions(name: str, left: int, right: int, *, label: str | None = None, message: str = "") -> Call[m.Version]:
+    """A new version with the changes of both. Conflict whose `errors` name each part that both changed apart."""
+    body = {"versions": [left, right], "label": label, "message": message}
+    return Call("POST", f"/v1/skills/{part(name)}/merge", as_(m.Version), json=given(body))
 
 
 def get_skill(name: str) -> Call[m.Skill]:
@@ -100,10 +120,26 @@ def retire_many(names: Sequence[str], *, reason: str) -> Call[list[m.Skill]]:
     return Call("POST", "/v1/skills/retire", lambda response: read(response).skills, json=body)
 
 
-def move_label(name: str, label: str, number: int, *, revision: int | None = None) -> Call[m.Label]:
+def move_label(name: str, label: str, number: int, *, revision: int | None = None, reason: str = "") -> Call[m.Label]:
     """Point a label at another version. `revision` is the one you read, None for a new label; PreconditionFailed otherwise."""
-    headers = {} if revision is None else {"If-Match": f'"{revision}"'}
-    return Call("PUT", _label_path(name, label), as_(m.Label), json={"number": number}, headers=headers)
+    headers = {"If-None-Match": "*"} if revision is None else {"If-Match": f'"{revision}"'}
+    body = {"number": number, "reason": reason}
+    return Call("PUT", _label_path(name, label), as_(m.Label), json=body, headers=headers)
+
+
+def remove_label(name: str, label: str, *, revision: int, reason: str = "") -> Call[None]:
+    """Take a label away; nothing is served under it any more. PreconditionFailed where `revision` is not its own."""
+    headers, params = {"If-Match": f'"{revision}"'}, {"reason": reason or None}
+    return Call("DELETE", _label_path(name, label), as_nothing, params=params, headers=headers)
+
+
+def list_label_moves(
+    name: str, label: str, *, cursor: str | None = None, limit: int | None = None
+) -> Call[m.Page[m.LabelMove]]:
+    """One page of the moves of a label, newest first; of one that was removed too."""
+    return Call(
+        "GET", f"{_label_path(name, label)}/history", as_(m.Page[m.LabelMove]), params={"cursor": cursor, "limit": limit}
+    )
 
 
 def quarantine(name: str, reason: str) -> Call[m.Skill]:

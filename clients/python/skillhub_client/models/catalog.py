@@ -64,6 +64,51 @@ class Label(Answer):
     moved_at: datetime
 
 
+class LabelMove(Answer):
+    """One move of a label; `version_id` is None where it was removed."""
+
+    seq: int
+    number: int | None = None
+    version_id: str | None = None
+    from_version_id: str | None = None
+    reason: str = ""
+    actor: str
+    created_at: datetime
+
+
+class PartsDiff(Answer):
+    """Names of the parts that differ."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    moved: bool = False
+
+
+class Diff(Answer):
+    """What makes one version of another; `text` is a unified diff, None for very long documents."""
+
+    metadata: PartsDiff
+    sections: PartsDiff
+    files: PartsDiff
+    text: str | None = None
+
+
+class Branch(Answer):
+    """A named line of candidates: the version it starts from, and the newest candidate on it."""
+
+    id: str
+    skill: str
+    name: str
+    state: str
+    base: int
+    base_version_id: str
+    head_id: str | None = None
+    created_by: str
+    created_at: datetime
+    closed_at: datetime | None = None
+
+
 class Fault(Answer):
     """Why something was refused; `errors` hold `path`, `message` and, where it is known, `line`."""
 

@@ -62,6 +62,9 @@ class Candidate(Answer):
     skill_name: str
     kind: str
     base_version_id: str | None = None
+    branch_id: str | None = None
+    previous_id: str | None = None
+    """The candidate before it on its branch."""
     document: str
     state: str
     target_slice: str
