@@ -12,9 +12,10 @@ from starlette.datastructures import Headers
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from api.problems import problem
-from skillhub.errors import Unauthorized
+from api.problems import answer
+from skillhub.errors import SkillhubError, Unauthorized
 from skillhub.services import keys
+from skillhub.services.limits import READS
 
 PATH = "/mcp"
 _SCHEME = "Bearer "
@@ -29,14 +30,17 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            key = _key(Headers(scope=scope).get("Authorization"))
-            state = self._app.state
-            await run_in_threadpool(keys.authenticate, state.database, key=key, secret=state.settings.secret)
-        except Unauthorized as error:
-            headers = {"WWW-Authenticate": "Bearer"}
-            await problem(status=401, code=error.code, detail=error.detail, headers=headers)(scope, receive, send)
+            await run_in_threadpool(self._admit, Headers(scope=scope).get("Authorization"))
+        except SkillhubError as error:
+            await answer(error)(scope, receive, send)
             return
         await self._handle(scope, receive, send)
+
+    def _admit(self, authorization: str | None) -> None:
+        """Each message counts as a read of its key, besides what the tool it calls does. Errors: Unauthorized, RateLimited."""
+        state = self._app.state
+        key = keys.authenticate(state.database, key=_key(authorization), secret=state.settings.secret)
+        state.limiter.count(key, READS)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

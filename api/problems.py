@@ -63,6 +63,11 @@ def _sendable(value: Any) -> Any:
 
 
 async def _skillhub_error(request: Request, error: SkillhubError) -> JSONResponse:
+    return answer(error)
+
+
+def answer(error: SkillhubError) -> JSONResponse:
+    """The answer that an error is."""
     headers: dict[str, str] = {}
     if error.retry_after_seconds is not None:
         headers["Retry-After"] = str(error.retry_after_seconds)
@@ -73,7 +78,7 @@ async def _skillhub_error(request: Request, error: SkillhubError) -> JSONRespons
 
 
 async def _validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
-    return await _skillhub_error(request, invalid(error))
+    return answer(invalid(error))
 
 
 def invalid(error: RequestValidationError) -> Invalid:
@@ -90,7 +95,7 @@ def _said(fault: dict) -> str:
 
 async def _http_error(request: Request, error: HTTPException) -> JSONResponse:
     if error.status_code == 400:  # what FastAPI says of a body that is not UTF-8
-        return await _skillhub_error(request, Invalid("the body is not JSON in UTF-8", path="/body"))
+        return answer(Invalid("the body is not JSON in UTF-8", path="/body"))
     code = HTTP_CODES.get(error.status_code, "http_error")
     headers = dict(error.headers or {})
     if error.status_code == 405:
@@ -106,24 +111,24 @@ def _methods(request: Request) -> list[str]:
 
 async def _database_error(request: Request, error: OperationalError) -> JSONResponse:
     log.warning("database not reachable: %s", error.orig)
-    return await _skillhub_error(request, Unavailable("the database is not reachable", retry_after_seconds=2))
+    return answer(Unavailable("the database is not reachable", retry_after_seconds=2))
 
 
 async def _data_error(request: Request, error: DataError) -> JSONResponse:
     """A NUL in a path or query, a number that no column holds: what PostgreSQL refuses to read as a value."""
     log.info("refused by the database: %s", error.orig)
     why = "a value cannot be stored or looked up: it has a NUL character, or is a number too large"
-    return await _skillhub_error(request, Invalid(why))
+    return answer(Invalid(why))
 
 
 async def _text_error(request: Request, error: UnicodeEncodeError) -> JSONResponse:
     """Half a surrogate pair: JSON can carry it, UTF-8 and PostgreSQL cannot."""
     around = error.object[max(0, error.start - 20) : error.end + 20]
-    return await _skillhub_error(request, Invalid(f"text with half a surrogate pair cannot be stored: {around!r}"))
+    return answer(Invalid(f"text with half a surrogate pair cannot be stored: {around!r}"))
 
 
 async def _depth_error(request: Request, error: RecursionError) -> JSONResponse:
-    return await _skillhub_error(request, Invalid("the input is nested too deeply"))
+    return answer(Invalid("the input is nested too deeply"))
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:

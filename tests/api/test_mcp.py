@@ -111,8 +111,57 @@ def test_a_key_does_what_its_role_says(served: Served, scope: Scope) -> None:
         assert await call(client, "search_skills", query="water") == {"skills": []}
         said = await refused(client, "record_outcome", task="t", slice="s", success=True)
         assert "the role record is needed" in said
+        facts = {"name": "x", "document": document("x", "X."), "target_slice": "s", "rationale": "r"}
+        assert "the role propose is needed" in await refused(client, "propose_change", **facts)
 
     over_http(served.url, reader, talk)
+
+
+def test_a_proposal_may_be_edits_and_rests_on_recorded_episodes(served: Served) -> None:
+    publish(served, "boil-water", "Boil water on a stove.")
+
+    async def talk(client: Client) -> None:
+        facts = {"task": "make tea", "slice": "tea", "success": True}
+        episode = (await call(client, "record_outcome", **facts))["episode_id"]
+        edits = [{"op": "add", "anchor": "", "text": "Wait for the bubbles."}]
+        claim = {"claim": "Wait for the bubbles.", "anchor": "", "episode_ids": [episode]}
+        facts = {"name": "boil-water", "target_slice": "tea", "rationale": "r", "operations": edits, "base": 1}
+        proposed = await call(client, "propose_change", **facts, evidence=[claim])
+        candidate = httpx.get(f"{served.url}/v1/candidates/{proposed['candidate_id']}", headers=served.headers).json()
+        assert candidate["document"].rstrip().endswith("Wait for the bubbles.")
+        assert [row["episode_ids"] for row in candidate["evidence"]] == [[episode]]
+        assert "/operations/0/anchor" in await refused(
+            client, "propose_change", **facts | {"operations": [edits[0] | {"anchor": "none"}]}
+        )
+        assert "document" in await refused(client, "propose_change", **facts | {"operations": []})
+        unsaid = claim | {"claim": "Never said."}
+        assert "/evidence/0/claim" in await refused(client, "propose_change", **facts, evidence=[unsaid])
+
+    over_http(served.url, served.key, talk)
+
+
+def test_messages_and_tools_are_counted_against_the_limits_of_the_key(served: Served, scope: Scope) -> None:
+    _, few = keys.create(scope, name="few", secret=SECRET, limits={"reads_per_minute": 3})
+    headers = {"Authorization": f"Bearer {few}", "Accept": "application/json, text/event-stream"}
+    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answers = [httpx.post(f"{served.url}/mcp", json=listing, headers=headers) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert (answers[3].json()["code"], int(answers[3].headers["Retry-After"]) >= 1) == ("rate_limited", True)
+
+    async def talk(client: Client) -> None:
+        facts = {"task": "make tea", "slice": "tea", "success": True}
+        await call(client, "record_outcome", **facts)
+        assert "rate_limited" in await refused(client, "record_outcome", **facts)
+
+    over_http(served.url, keys.create(scope, name="one", secret=SECRET, limits={"writes_per_minute": 1})[1], talk)
+
+
+def test_over_stdio_a_hub_that_is_away_and_a_wrong_key_are_told_in_words(served: Served) -> None:
+    async def talk(client: Client) -> str:
+        return await refused(client, "search_skills", query="water")
+
+    assert "unauthorized" in over_stdio(served.url, "shk_wrong", talk)
+    assert "connection_failed" in over_stdio("http://127.0.0.1:9", served.key, talk)
 
 
 def test_a_workspace_sees_only_its_own_skills(served: Served, scope: Scope) -> None:
