@@ -126,6 +126,23 @@ def test_a_tree_is_imported_changed_imported_again_and_exported(command: Any, tm
     assert command("import", str(tmp_path / "x.zip")).output.split() == ["a@1", "b@2"]
 
 
+def test_skills_go_out_and_in_as_lines(command: Any, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "SKILL.md").write_text(DOCUMENT.format(name=name))
+    file = tmp_path / "all.ndjson"
+    assert command("import", str(tmp_path)).exit_code == 0
+    assert command("export", "-o", str(file)).output == f"{file}: 2 skills\n"
+    changed = file.read_text().replace("Body.", "More.", 1) + json.dumps({"name": "c", "document": "no"}) + "\n"
+    file.write_text(changed)
+    done = command("import", str(file))
+    assert (done.exit_code, done.stdout.split()) == (1, ["a@2", "b@1"])
+    assert "line 3" in done.stderr
+    file.write_text(changed + "nonsense\n")
+    assert "line 4 is not a JSON object" in command("import", str(file)).output
+    assert "name none" in command("export", "a", "-o", str(file)).output
+
+
 def test_a_folder_that_may_not_be_sent_keeps_no_other_back(command: Any, tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / name).mkdir()

@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 def test_the_schema_and_the_models_do_not_differ(database_url: str) -> None:
     config = Config(ROOT / "alembic.ini")
     config.attributes["url"] = database_url
-    command.check(config)
+    command.check(config)  # raises where they differ
 
 
 def test_a_workspace_sees_only_its_own_rows(scope: Scope) -> None:

@@ -127,7 +127,7 @@ def test_a_request_that_does_not_end_does_not_keep_the_process(scope: Scope, sta
         with socket.create_connection(listener.getsockname()) as client:
             client.sendall(b"POST /v1/skills HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
             api.send_signal(signal.SIGTERM)
-            api.wait(30)
+            assert api.wait(30) is not None
 
 
 def test_a_stopped_worker_gives_back_what_does_not_end_in_time(

@@ -59,7 +59,8 @@ def test_hidden_text_and_credentials_are_refused_with_their_line(text: str, word
     ],
 )
 def test_honest_text_passes(text: str) -> None:
-    publication.check(HEAD + text, [BundledFile("x.md", 0o644, text.encode()), BundledFile("x.bin", 0o644, b"\xff\x00")])
+    publication.check(HEAD, [BundledFile("x.md", 0o644, text.encode()), BundledFile("x.bin", 0o644, b"\xff\x00")])
+    assert publication.refusals(HEAD + text) == []
 
 
 @pytest.mark.parametrize(("text", "words"), [("a\u202eb evil", "reverses"), ("a \u2067b evil", "not closed")])

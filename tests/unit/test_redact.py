@@ -67,4 +67,4 @@ def test_the_place_of_each_credential_is_told() -> None:
 
 @pytest.mark.parametrize("unit", ["-----BEGIN PRIVATE KEY-----\n", "://a", "sk-", "Bearer ", "eyJ.", "password:", "api_key ="])
 def test_hostile_text_does_not_hang_it(unit: str) -> None:
-    secrets.redact(unit * 50_000)
+    assert secrets.redact(unit * 50_000)
