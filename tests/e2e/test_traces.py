@@ -2,10 +2,8 @@
 
 import gzip
 import os
-import threading
 from collections import defaultdict
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -14,53 +12,27 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from skillhub.stack import Stack
 from tests.conftest import ROOT
 from tests.e2e.test_docs import run
+from tests.receiver import Receiver, receiving
 
 
-class Collector(ThreadingHTTPServer):
-    """Takes spans as OTLP over HTTP."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Receiver)
-        self.spans: list[Span] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class _Receiver(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.headers.get("Content-Encoding") == "gzip":
-            body = gzip.decompress(body)
-        for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-            self.server.spans += [span for scope in resource.scope_spans for span in scope.spans]
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        """Quiet."""
-
-
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    with Collector() as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+def spans_of(collector: Receiver) -> Iterator[Span]:
+    """What it was sent as OTLP over HTTP."""
+    for headers, body in collector.received:
+        content = gzip.decompress(body) if headers.get("Content-Encoding") == "gzip" else body
+        for resource in ExportTraceServiceRequest.FromString(content).resource_spans:
+            yield from (span for scope in resource.scope_spans for span in scope.spans)
 
 
 def test_the_decision_stands_in_the_trace_of_the_extraction_which_links_to_the_episodes(
-    collector: Collector, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
-    with Stack(tmp_path_factory.mktemp("hub")) as stack:
-        environment = os.environ | {"SKILLHUB_URL": stack.url, "SKILLHUB_API_KEY": stack.create_key("reader")}
-        assert "accepted on cook" in run(ROOT / "docs" / "your-environment.md", environment)
+    with receiving() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        with Stack(tmp_path_factory.mktemp("hub")) as stack:
+            environment = os.environ | {"SKILLHUB_URL": stack.url, "SKILLHUB_API_KEY": stack.create_key("reader")}
+            assert "accepted on cook" in run(ROOT / "docs" / "your-environment.md", environment)
     spans = defaultdict(list)
-    for span in collector.spans:
+    for span in spans_of(collector):
         spans[span.name].append(span)
     asked = {span.trace_id for span in spans["POST /v1/curation/extract"]}
     recorded = {span.trace_id for span in spans["POST /v1/episodes/batch"]}

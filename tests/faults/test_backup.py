@@ -2,8 +2,6 @@
 
 import random
 import threading
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -19,17 +17,6 @@ from skillhub.store.session import Database
 WRITERS, SEED = 4, 11
 
 
-@pytest.fixture
-def elsewhere(postgres: str) -> Iterator[str]:
-    """URL of an empty database."""
-    name = f"restored_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(postgres.format(name="postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    yield postgres.format(name=name)
-    with psycopg.connect(postgres.format(name="postgres"), autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
 def publish(scope: Scope, name: str) -> str:
     document = f"---\nname: {name}\ndescription: About {name}.\n---\n\n# {name}\n"
     return versions.create(scope, name=name, kind="skill", document=document).skill.id
@@ -41,7 +28,7 @@ def ids(database: Database) -> set[str]:
 
 
 def test_all_that_was_acknowledged_before_a_backup_is_restored_whole(
-    scope: Scope, database_url: str, elsewhere: str, tmp_path: Path
+    scope: Scope, database_url: str, empty_url: str, tmp_path: Path
 ) -> None:
     told, over = [], threading.Event()
 
@@ -61,8 +48,8 @@ def test_all_that_was_acknowledged_before_a_backup_is_restored_whole(
     over.set()
     for thread in threads:
         thread.join()
-    backups.restore(elsewhere, tmp_path / "hub.backup")
-    restored = Database(elsewhere)
+    backups.restore(empty_url, tmp_path / "hub.backup")
+    restored = Database(empty_url)
     found = ids(restored)
     lost = before - found
     counted = f"{len(before)} acknowledged before, {len(found)} in the backup, {len(told)} in the end"
@@ -78,7 +65,7 @@ def test_all_that_was_acknowledged_before_a_backup_is_restored_whole(
 
 
 def test_damage_is_refused_before_anything_is_written(
-    scope: Scope, database_url: str, elsewhere: str, tmp_path: Path
+    scope: Scope, database_url: str, empty_url: str, tmp_path: Path
 ) -> None:
     publish(scope, "boil-water")
     whole = tmp_path / "hub.backup"
@@ -94,11 +81,11 @@ def test_damage_is_refused_before_anything_is_written(
         file = tmp_path / f"damaged-{number}"
         file.write_bytes(wrong)
         with pytest.raises(Invalid):
-            backups.restore(elsewhere, file)
-        with psycopg.connect(elsewhere) as connection:
+            backups.restore(empty_url, file)
+        with psycopg.connect(empty_url) as connection:
             assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()[0] == 0
     print(f"\nseed {SEED}: {len(damaged)} damaged files, {len(damaged)} refused")
-    backups.restore(elsewhere, whole)
+    backups.restore(empty_url, whole)
 
 
 def test_nothing_is_overwritten(scope: Scope, database_url: str, tmp_path: Path) -> None:

@@ -36,17 +36,6 @@ FIRST_RELEASE = [
 EARLIER = schema.revisions()[:-1]
 
 
-@pytest.fixture
-def empty(postgres: str) -> Iterator[str]:
-    """URL of an empty database."""
-    name = f"upgrade_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(postgres.format(name="postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    yield postgres.format(name=name)
-    with psycopg.connect(postgres.format(name="postgres"), autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
 class OldCode:
     """Writers and readers of the first release; `done` counts their rounds, `errors` what went wrong."""
 
@@ -95,33 +84,33 @@ def count(url: str) -> int:
 
 
 @pytest.mark.parametrize("revision", EARLIER)
-def test_12_from_each_earlier_schema_while_the_first_release_goes_on(empty: str, revision: str) -> None:
-    schema.upgrade(empty, revision=revision)
-    with psycopg.connect(empty, autocommit=True) as connection:
+def test_12_from_each_earlier_schema_while_the_first_release_goes_on(empty_url: str, revision: str) -> None:
+    schema.upgrade(empty_url, revision=revision)
+    with psycopg.connect(empty_url, autocommit=True) as connection:
         for _ in range(20):
             round_of_the_first_release(connection)
-    old = OldCode(empty)
+    old = OldCode(empty_url)
     with old.running():
-        schema.upgrade(empty)
-    with psycopg.connect(empty, autocommit=True) as connection:
+        schema.upgrade(empty_url)
+    with psycopg.connect(empty_url, autocommit=True) as connection:
         round_of_the_first_release(connection)
     rounds = old.done.total()
     print(f"\n{revision} -> {schema.head()}: {rounds} rounds of old statements meanwhile, {len(old.errors)} errors, "
           f"slowest {old.slowest:.2f} s")  # fmt: skip
     assert old.errors == []
-    assert (schema.current(empty), count(empty)) == (schema.head(), 20 + rounds + 1)
+    assert (schema.current(empty_url), count(empty_url)) == (schema.head(), 20 + rounds + 1)
     config = schema._config()
-    config.attributes["url"] = empty
+    config.attributes["url"] = empty_url
     command.check(config)
 
 
-def test_12_a_table_that_is_kept_locked_ends_the_upgrade_in_bounded_time_with_a_clear_message(empty: str) -> None:
-    schema.upgrade(empty, revision=EARLIER[0])
-    with psycopg.connect(empty) as holder:
+def test_12_a_table_that_is_kept_locked_ends_the_upgrade_in_bounded_time_with_a_clear_message(empty_url: str) -> None:
+    schema.upgrade(empty_url, revision=EARLIER[0])
+    with psycopg.connect(empty_url) as holder:
         holder.execute("LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE")
         began = time.monotonic()
         with pytest.raises(Unavailable, match="kept locked by another session"):
-            schema.upgrade(empty, lock_seconds=1)
+            schema.upgrade(empty_url, lock_seconds=1)
         print(f"\na held lock: refused after {time.monotonic() - began:.1f} s with 1 s allowed")
-    schema.upgrade(empty)
-    assert schema.current(empty) == schema.head()
+    schema.upgrade(empty_url)
+    assert schema.current(empty_url) == schema.head()

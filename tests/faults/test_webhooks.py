@@ -8,7 +8,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import sqlalchemy as sa
@@ -23,6 +22,7 @@ from skillhub.safety.outbound import Rules
 from skillhub.services import webhooks
 from skillhub.services.scope import Scope
 from tests.faults.conftest import until
+from tests.receiver import Receiver, receiving
 from workers.courier import AT_ONCE, send_due
 
 SETTINGS = Settings(
@@ -31,47 +31,15 @@ SETTINGS = Settings(
 SEED = 7
 
 
-class Receiver(ThreadingHTTPServer):
-    """Keeps what it is told; `answers` gives the status of each request, 204 when they are used up."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.received: list[tuple[dict[str, str], bytes]] = []
-        self.answers: list[int] = []
-        self.redirect_to = ""
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/hook"
-
-    @property
-    def seqs(self) -> list[int]:
-        return [json.loads(body)["data"]["seq"] for _, body in self.received]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        status = self.server.answers.pop(0) if self.server.answers else 204
-        if status < 400:
-            self.server.received.append((dict(self.headers), body))
-        self.send_response(status)
-        if self.server.redirect_to:
-            self.send_header("Location", self.server.redirect_to)
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        """Quiet."""
-
-
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with Receiver() as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with receiving() as server:
         yield server
-        server.shutdown()
-        thread.join()
+
+
+def told(receiver: Receiver) -> list[int]:
+    """`seq` of each event it was told of."""
+    return [json.loads(body)["data"]["seq"] for _, body in receiver.received]
 
 
 def hook(scope: Scope, url: str, *kinds: str) -> Webhook:
@@ -106,7 +74,7 @@ def test_each_event_is_told_once_in_order_and_signed(scope: Scope, receiver: Rec
     happen(scope, 1, "thing.lost")
     seqs = happen(scope, 20)
     deliver_all(scope)
-    assert receiver.seqs == seqs
+    assert told(receiver) == seqs
     secret = webhooks.secret_of(made, secret=SETTINGS.secret)
     for headers, body in receiver.received:
         verify_webhook(body, headers, secret)
@@ -123,7 +91,7 @@ def test_a_receiver_that_fails_at_random_is_told_everything_in_order(scope: Scop
     failures = sum(status >= 400 for status in receiver.answers)
     deliver_all(scope)
     print(f"\nseed {SEED}: 30 events, up to {failures} refusals: {len(receiver.received)} told, {dict(states(scope, made))}")
-    assert list(dict.fromkeys(receiver.seqs)) == seqs
+    assert list(dict.fromkeys(told(receiver))) == seqs
     assert states(scope, made) == {"delivered": 30}
 
 
@@ -135,13 +103,8 @@ def test_a_receiver_that_is_away_and_comes_back_misses_nothing(scope: Scope) -> 
     deliver_once(scope)
     [waiting] = [each for each in webhooks.deliveries(scope, made.id) if each.attempt]
     assert (waiting.state, waiting.status, "ConnectError" in waiting.error) == ("waiting", None, True)
-    with ThreadingHTTPServer(("127.0.0.1", port), _Handler) as late:
-        late.received, late.answers, late.redirect_to = [], [], ""
-        thread = threading.Thread(target=late.serve_forever)
-        thread.start()
+    with receiving(port) as late:
         deliver_all(scope)
-        late.shutdown()
-        thread.join()
     assert (len(late.received), states(scope, made)) == (3, {"delivered": 3})
 
 
@@ -188,7 +151,7 @@ def test_a_receiver_that_drips_is_given_up_and_holds_no_other_back(
         with ThreadPoolExecutor(AT_ONCE) as pool:
             sent = send_due(scope.database, SETTINGS, pool)
             wait(sent, return_when="FIRST_COMPLETED")
-            assert (receiver.seqs, [future.done() for future in sent].count(False)) == (seqs, 1)
+            assert (told(receiver), [future.done() for future in sent].count(False)) == (seqs, 1)
             wait(sent)
         over.set()
         thread.join()
@@ -221,7 +184,7 @@ def test_couriers_at_once_send_each_attempt_once(scope: Scope, receiver: Receive
         list(pool.map(lambda _: deliver_all(scope), range(4)))
     deliver_all(scope)
     print(f"\n4 couriers, 4 webhooks x 10 events: {len(receiver.received)} requests")
-    assert Counter(receiver.seqs) == dict.fromkeys(seqs, len(made))
+    assert Counter(told(receiver)) == dict.fromkeys(seqs, len(made))
 
 
 def test_a_worker_killed_in_the_middle_of_a_delivery_has_it_sent_again(
@@ -236,7 +199,7 @@ def test_a_worker_killed_in_the_middle_of_a_delivery_has_it_sent_again(
         owner.execute(sa.text("UPDATE webhook_delivery SET next_attempt_at = now()"))
     more = {name: getattr(SETTINGS, name) for name in ("secret", "webhook_allow_http", "webhook_allowed_networks")}
     start_worker(**more)
-    until(lambda: receiver.seqs == [seq], why="the next worker sends it")
+    until(lambda: told(receiver) == [seq], why="the next worker sends it")
     until(lambda: states(scope, made) == {"delivered": 1}, why="and notes it")
     webhooks.finish(scope.database, abandoned.delivery, status=500, error=None, pause_seconds=0)
     assert states(scope, made) == {"delivered": 1}
@@ -266,7 +229,7 @@ def test_the_database_holds_no_secret_of_a_webhook(scope: Scope, receiver: Recei
 
 
 def test_a_redirect_to_the_inside_is_not_followed(scope: Scope, receiver: Receiver) -> None:
-    with Receiver() as inside:
+    with receiving() as inside:
         receiver.answers, receiver.redirect_to = [302] * 3, inside.url
         made = hook(scope, receiver.url, "thing.made")
         happen(scope, 1)
