@@ -20,7 +20,7 @@ WORDS: Json = {
     "document": DOCUMENT, "description": "Boil water on a stove. Use it for tea.", "label": "production",
     "message": "Fill first, then heat", "reason": "Replaced by boil-kettle", "state": "published", "number": 1, "base": 1,
     "content_sha256": SHA256, "content_base64": "ZWNobyBoaQo=", "path": "scripts/hi.sh", "mode": 420, "relation": "edit",
-    "operations": [{"op": "replace", "section": "steps", "text": "Fill the pot, then heat it.\n"}],
+    "operations": [{"op": "replace", "anchor": "steps", "text": "Fill the pot, then heat it.\n"}],
     "labels": {"latest": 1, "production": 1}, "suite": "kitchen", "suites": ["kitchen"], "slice": "boil", "slices": ["boil"],
     "target_slice": "boil", "protected_slices": ["boil"], "split": "dev", "spec": {"task": "boil", "variation": 7},
     "key": "boil-7", "case_key": "boil-7", "environment": "kitchen", "task": "Make a cup of tea.",
