@@ -1,8 +1,7 @@
 """Many skills at once, as streams of JSON lines."""
 
 from collections.abc import Iterator
-from itertools import chain
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
@@ -44,23 +43,25 @@ def import_ndjson(request: Request, scope: ScopeDep) -> ndjson.Answer:
     if request.headers.get("content-type", "").partition(";")[0].strip() != ndjson.MEDIA_TYPE:
         raise Invalid(f"send the lines as {ndjson.MEDIA_TYPE}", path="/headers/Content-Type")
     lines = ndjson.lines(request.stream(), most=MAX_BODY_BYTES)
-    return ndjson.Answer(map(ndjson.encode, _results(scope, ndjson.batches(lines, most=BATCH))))
+    return ndjson.Answer(_results(scope, ndjson.batches(lines, most=BATCH)))
 
 
-def _results(scope: Scope, batches: Iterator[list[bytes | SkillhubError]]) -> Iterator[dict[str, Any]]:
+def _results(scope: Scope, batches: Iterator[list[bytes | SkillhubError]]) -> Iterator[bytes]:
+    """The lines that answer each batch; one that ends it all in the place of what could not be read or written."""
     number = 0
     try:
-        for result in chain.from_iterable(bulk.publish_all(scope, ([read(line) for line in batch] for batch in batches))):
-            number += 1
-            yield {"line": number} | _shown(result)
+        for results in bulk.publish_all(scope, ([read(line) for line in batch] for batch in batches)):
+            yield b"".join(_answered(number + at, result) for at, result in enumerate(results, 1))
+            number += len(results)
     except SkillhubError as error:
-        yield {"line": number + 1, "error": problems.of(error)}
+        yield _answered(number + 1, error)
     except OperationalError:
-        yield {"line": number + 1, "error": problems.of(Unavailable("the database is not reachable: send the rest again"))}
+        yield _answered(number + 1, Unavailable("the database is not reachable: send the rest again"))
 
 
-def _shown(result: Result) -> dict[str, Any]:
-    return {"error": problems.of(result)} if isinstance(result, SkillhubError) else result._asdict()
+def _answered(line: int, result: Result) -> bytes:
+    shown = {"error": problems.of(result)} if isinstance(result, SkillhubError) else result._asdict()
+    return ndjson.encode({"line": line} | shown)
 
 
 @router.get("/v1/exports/ndjson", response_class=StreamingResponse, responses=_LINES)
@@ -73,4 +74,4 @@ def export_ndjson(
 ) -> StreamingResponse:
     """All skills under a label, by name, one a line, as an import takes them; one snapshot of the store."""
     lines = bulk.export(scope, label=label, kind=kind, state=state, prefix=prefix)
-    return StreamingResponse((ndjson.encode(written(line)) for line in lines), media_type=ndjson.MEDIA_TYPE)
+    return StreamingResponse(ndjson.joined(ndjson.encode(written(line)) for line in lines), media_type=ndjson.MEDIA_TYPE)
