@@ -187,7 +187,7 @@ class _Batch:
 
     def _move(self, skill: rows.Standing, label: str, version: rows.VersionRow) -> None:
         before = skill.labels.get(label)
-        revision = before.revision + 1 if before else 1
+        revision = (before.revision if before else skill.removed.get(label, 0)) + 1
         known = before is not None and before.known
         pointer = rows.Pointer(version.id, version.number, version.content_sha256, revision, known=known)
         skill.labels[label] = self.moved[skill.id, label] = pointer

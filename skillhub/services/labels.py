@@ -89,7 +89,7 @@ def remove(scope: Scope, *, name: str, label: str, revision: int | None, reason:
         _check_revision(found, revision)
         unit.session.delete(found)
         unit.session.flush()
-        facts = {"skill_id": skill.id, "skill": skill.name, "label": label, "reason": reason}
+        facts = {"skill_id": skill.id, "skill": skill.name, "label": label, "reason": reason, "revision": found.revision}
         unit.record("label.removed", skill.id, **facts, from_version_id=version.id, from_number=version.number)
 
 
@@ -98,7 +98,8 @@ def move_in(unit: Unit, *, skill: Skill, label: str, version: Version, reason: s
     found = labels.get(unit.session, skill_id=skill.id, name=label)
     before = found.version_id if found else None
     if found is None:
-        found = Label(skill_id=skill.id, name=label, workspace_id=unit.workspace_id, version_id=version.id)
+        facts = {"workspace_id": unit.workspace_id, "revision": _first_revision_in(unit, skill, label)}
+        found = Label(skill_id=skill.id, name=label, version_id=version.id, **facts)
     elif before == version.id:
         return found
     else:
@@ -117,6 +118,12 @@ def move_in(unit: Unit, *, skill: Skill, label: str, version: Version, reason: s
         **({"reason": reason} if reason else {}),
     )
     return found
+
+
+def _first_revision_in(unit: Unit, skill: Skill, label: str) -> int:
+    """Of a new label: never one that a label of this name had before, so that no `If-Match` of then holds now."""
+    removed = labels.removed(unit.session, workspace_id=unit.workspace_id, skill_ids=[skill.id])
+    return removed.get((skill.id, label), 0) + 1
 
 
 def _check_movable(label: str) -> None:

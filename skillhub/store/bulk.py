@@ -11,6 +11,7 @@ from sqlmodel import Session, col, select
 
 from skillhub.documents.archive import BundledFile
 from skillhub.models import Label, Skill, Version, VersionFile
+from skillhub.store import labels
 from skillhub.store.events import EventRow
 from skillhub.store.quarantine import HELD_LABEL
 
@@ -103,6 +104,8 @@ class Standing:
     state: str
     last_number: int
     labels: dict[str, Pointer] = field(default_factory=dict)
+    removed: dict[str, int] = field(default_factory=dict)
+    """Labels that were taken away, with their last revision."""
     known: bool = True
     """Whether the database has the skill already."""
 
@@ -117,6 +120,8 @@ def standing(session: Session, *, workspace_id: str, names: Collection[str]) -> 
     ).join(Version, col(Version.id) == col(Label.version_id))
     for skill_id, label, *pointer in session.execute(pointers.where(_among(Label.skill_id, found))):
         found[skill_id].labels[label] = Pointer(*pointer)
+    for (skill_id, label), revision in labels.removed(session, workspace_id=workspace_id, skill_ids=found).items():
+        found[skill_id].removed[label] = revision
     return {skill.name: skill for skill in found.values()}
 
 

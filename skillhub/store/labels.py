@@ -1,8 +1,8 @@
 """SQL of labels."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import tuple_
+from sqlalchemy import text, tuple_
 from sqlmodel import Session, col, select
 
 from skillhub.models import Label, Skill, Version
@@ -10,12 +10,22 @@ from skillhub.store import keyset
 from skillhub.store.keyset import Start
 
 ORDERS = {"name": ("name",)}
+_REMOVED = text("""
+SELECT subject_id, payload ->> 'label', max((payload ->> 'revision')::int) FROM event
+WHERE workspace_id = :workspace_id AND subject_id = ANY(:skill_ids) AND kind = 'label.removed' GROUP BY 1, 2
+""")
 
 
 def get(session: Session, *, skill_id: str, name: str) -> Label | None:
     """The label as it stands in the database now, not as this session read it before."""
     query = select(Label).where(Label.skill_id == skill_id, Label.name == name)
     return session.exec(query.execution_options(populate_existing=True)).one_or_none()
+
+
+def removed(session: Session, *, workspace_id: str, skill_ids: Collection[str]) -> dict[tuple[str, str], int]:
+    """`(skill id, label)` -> the revision that a label had when it was taken away; a new one of that name counts on from it."""
+    found = session.execute(_REMOVED, {"workspace_id": workspace_id, "skill_ids": list(skill_ids)})
+    return {(skill_id, label): revision for skill_id, label, revision in found}
 
 
 def page(session: Session, *, skill_id: str, start: Start) -> Sequence[Label]:

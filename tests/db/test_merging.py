@@ -6,7 +6,7 @@ import pytest
 
 from skillhub.documents.archive import BundledFile
 from skillhub.errors import Conflict, Invalid, MergeConflict, NotFound
-from skillhub.services import branches, candidates, labels, lineage, merging, publications, quarantine, skills, versions
+from skillhub.services import branches, bulk, candidates, labels, lineage, merging, publications, quarantine, skills, versions
 from skillhub.services.candidates import EvidenceInput
 from skillhub.services.publications import Publication
 from skillhub.services.scope import Scope
@@ -112,13 +112,19 @@ def test_skills_are_published_together_or_not_at_all(forked: Scope) -> None:
 def test_a_label_has_a_history_and_can_be_removed_and_made_again(forked: Scope) -> None:
     labels.move(forked, name=NAME, label="canary", number=2, revision=None, new=True, reason="try it")
     labels.remove(forked, name=NAME, label="canary", revision=1, reason="worse")
-    labels.move(forked, name=NAME, label="canary", number=3, revision=None, new=True)
+    again, _ = labels.move(forked, name=NAME, label="canary", number=3, revision=None, new=True)
+    assert again.revision == 2
+    labels.remove(forked, name=NAME, label="canary", revision=2)
+    bulk_line = bulk.Line(NAME, text("In bulk."), label="canary")
+    assert [len(results) for results in bulk.publish_all(forked, [[bulk_line]])] == [1]
+    assert labels.get(forked, name=NAME, label="canary")[0].revision == 3
     moves = [
         (event.kind, event.payload.get("number"), event.payload.get("reason"))
         for event in labels.history(forked, name=NAME, label="canary")
     ]
-    assert moves == [("label.moved", 3, None), ("label.removed", None, "worse"), ("label.moved", 2, "try it")]
-    assert [event.payload["number"] for event in labels.history(forked, name=NAME, label="latest")] == [3, 2, 1]
+    assert moves[:2] == [("label.moved", 4, None), ("label.removed", None, "")]
+    assert moves[2:] == [("label.moved", 3, None), ("label.removed", None, "worse"), ("label.moved", 2, "try it")]
+    assert [event.payload["number"] for event in labels.history(forked, name=NAME, label="latest")] == [4, 3, 2, 1]
     with pytest.raises(Invalid, match="latest"):
         labels.remove(forked, name=NAME, label="latest", revision=1)
 
