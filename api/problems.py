@@ -10,7 +10,7 @@ from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 
 from api import requests
-from api.schemas.base import NAME_PATTERN
+from api.schemas.base import PATTERNS
 from skillhub.errors import Invalid, SkillhubError, Unauthorized, Unavailable
 from skillhub.safety.text import storable
 
@@ -18,10 +18,7 @@ log = logging.getLogger("skillhub.api")
 
 HTTP_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 """Codes of what the web framework refuses before a route is found; any other is `http_error`."""
-_OWN_WORDS = {
-    "string_pattern_mismatch": "a NUL character cannot be stored",  # the pattern of `Text`
-    "string_unicode": "half a surrogate pair cannot be stored",
-}
+_OWN_WORDS = {"string_unicode": "half a surrogate pair cannot be stored"}
 
 
 def install(app: FastAPI) -> None:
@@ -88,9 +85,8 @@ def invalid(error: RequestValidationError) -> Invalid:
 
 
 def _said(fault: dict) -> str:
-    if fault.get("ctx", {}).get("pattern") == NAME_PATTERN:
-        return "a name has no white space at its ends, and a NUL or another invisible character cannot be stored in it"
-    return _OWN_WORDS.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
+    said = PATTERNS.get(fault.get("ctx", {}).get("pattern")) or _OWN_WORDS.get(fault["type"])
+    return said or fault["msg"].removeprefix("Value error, ")
 
 
 async def _http_error(request: Request, error: HTTPException) -> JSONResponse:

@@ -32,7 +32,7 @@ def publish_all(body: PublicationsIn, once: OnceDep) -> PublicationsOut:
 
     An error says which item it is about: `/items/INDEX/...`.
     """
-    items = [item.item() for item in body.items]
+    items = [item.item(index) for index, item in enumerate(body.items)]
 
     def publish(scope: Scope) -> PublicationsOut:
         return PublicationsOut(versions=[VersionOut.of(view) for view in publications.publish_all(scope, items)])

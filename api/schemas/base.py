@@ -25,14 +25,24 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+_TEXT_PATTERN = r"^[^\x00]*$"
+Text = Annotated[str, Field(pattern=_TEXT_PATTERN)]
 """Half a surrogate pair is refused by any pattern."""
 _INVISIBLE = r"\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff"
 _EDGE = rf"[^\s{_INVISIBLE}]"
-NAME_PATTERN = rf"^{_EDGE}([^{_INVISIBLE}]*{_EDGE})?$"
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=NAME_PATTERN)]
+_NAME_PATTERN = rf"^{_EDGE}([^{_INVISIBLE}]*{_EDGE})?$"
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=_NAME_PATTERN)]
 """What people tell things apart by: it looks the same wherever it is the same, so no white space at its ends and nothing
 invisible."""
+_HANDLE_PATTERN = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
+Handle = Annotated[str, Field(pattern=_HANDLE_PATTERN)]
+"""A name that stands in addresses."""
+PATTERNS = {
+    _TEXT_PATTERN: "a NUL character cannot be stored",
+    _NAME_PATTERN: "a name has no white space at its ends, and a NUL or another invisible character cannot be stored in it",
+    _HANDLE_PATTERN: "must be a-z, 0-9, `_`, `.` or `-`, up to 64 of them, and begin with a letter or digit",
+}
+"""Pattern -> what is said of a text that does not fit it."""
 Word = Annotated[str, Field(max_length=200)]
 """A value that a list is narrowed to."""
 Mended = Annotated[str, BeforeValidator(lambda value: storable(value) if isinstance(value, str) else value)]

@@ -1,20 +1,17 @@
 """Bodies of branches."""
 
 from datetime import datetime
-from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from api.schemas.base import Body, Name
+from api.schemas.base import Body, Handle, Name
 from api.schemas.candidates import ProposalIn, Rationale
 from api.schemas.skills import Number
 from skillhub.services.branches import BranchView
 
-BranchName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")]
-
 
 class BranchIn(Body):
-    name: BranchName
+    name: Handle
     base: Number | None = Field(default=None, description="Version it starts from; without it what is in production")
 
 

@@ -179,12 +179,13 @@ class BlameOut(BaseModel):
     sentences: list[BlamedSentenceOut]
 
 
-def bundled(files: list[FileIn]) -> list[BundledFile]:
-    return [BundledFile(file.path, file.mode, _decoded(i, file)) for i, file in enumerate(files)]
+def bundled(files: list[FileIn], *, place: str = "/body") -> list[BundledFile]:
+    """The files of the body that stands at `place`."""
+    return [BundledFile(file.path, file.mode, _decoded(file, f"{place}/files/{i}")) for i, file in enumerate(files)]
 
 
-def _decoded(index: int, file: FileIn) -> bytes:
+def _decoded(file: FileIn, place: str) -> bytes:
     try:
         return base64.b64decode(file.content_base64, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise Invalid(f"{file.path!r} is not valid base64", path=f"/body/files/{index}/content_base64") from error
+        raise Invalid(f"{file.path!r} is not valid base64", path=f"{place}/content_base64") from error

@@ -24,8 +24,8 @@ class PublicationIn(SkillIn):
     )
     label: Text | None = Field(default=PRODUCTION, description="A label to move to the version besides `latest`; null for none")
 
-    def item(self) -> Publication:
-        files = None if self.files is None else bundled(self.files)
+    def item(self, index: int) -> Publication:
+        files = None if self.files is None else bundled(self.files, place=f"/body/items/{index}")
         return Publication(**self.model_dump(exclude={"files"}), files=files)
 
 

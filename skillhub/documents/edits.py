@@ -21,6 +21,8 @@ from skillhub.documents.skillmd import FIELDS, Document, parse
 from skillhub.errors import Invalid
 
 MAX_OPERATIONS = 200
+MAX_LINES_EDITED = 200_000
+"""Operations times lines: each operation reads the whole document again."""
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|---")
 
 Operation = Mapping[str, Any]
@@ -28,8 +30,9 @@ Operation = Mapping[str, Any]
 
 def apply(document: str, operations: Sequence[Operation]) -> str:
     """The document after all operations. Errors: Invalid with the path of the faulty operation, e.g. `/operations/2/anchor`."""
-    if len(operations) > MAX_OPERATIONS:
-        raise Invalid(f"at most {MAX_OPERATIONS} operations are allowed", path="/operations")
+    most = max(1, min(MAX_OPERATIONS, MAX_LINES_EDITED // (document.count("\n") + 1)))
+    if len(operations) > most:
+        raise Invalid(f"at most {most} operations are allowed on a document of this length", path="/operations")
     for index, operation in enumerate(operations):
         step = _Step(parse(document), operation, f"/operations/{index}")
         document = step.result()

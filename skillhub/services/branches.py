@@ -104,8 +104,8 @@ def merge(scope: Scope, *, skill: str, name: str, proposer: str, rationale: str 
 def close(scope: Scope, *, skill: str, name: str) -> BranchView:
     """No more candidates on this branch. Closing twice changes nothing."""
     with scope.transaction() as unit:
-        owner = skills.lock_in(unit, skill, served=False)
-        branch = _named_in(unit, owner, name)
+        owner = skills.get_in(unit, skill)
+        branch = _named_in(unit, owner, name, lock=True)
         if branch.state != "closed":
             branch.state, branch.closed_at = "closed", now()
             _save(unit, branch)
@@ -150,16 +150,18 @@ def _append_in(unit: Unit, branch: Branch, item: CandidateInput) -> CandidateVie
 
 
 def _open_in(unit: Unit, skill: str, name: str) -> tuple[Skill, Branch]:
-    """The skill, locked, and its branch; Conflict for one that is closed."""
-    owner = skills.lock_in(unit, skill)
-    branch = _named_in(unit, owner, name)
+    """The skill and its branch, which is locked, not the skill: what is done on a branch may take a while."""
+    owner = skills.get_in(unit, skill)
+    if owner.state == "retired":
+        raise Conflict(f"the skill {owner.name!r} is retired")
+    branch = _named_in(unit, owner, name, lock=True)
     if branch.state == "closed":
         raise Conflict(f"the branch {name!r} is closed")
     return owner, branch
 
 
-def _named_in(unit: Unit, skill: Skill, name: str) -> Branch:
-    branch = rows.named(unit.session, skill_id=skill.id, name=name)
+def _named_in(unit: Unit, skill: Skill, name: str, *, lock: bool = False) -> Branch:
+    branch = rows.named(unit.session, skill_id=skill.id, name=name, lock=lock)
     if branch is None:
         raise NotFound(f"the skill {skill.name!r} has no branch {name!r}")
     return branch

@@ -28,10 +28,10 @@ def merge_versions(
     Errors: NotFound; MergeConflict that names each part both changed apart; Conflict where one holds the other already, for a
     version that is held back, and on a retired skill.
     """
+    content = _merged(scope, name=name, left=left, right=right)
     with scope.transaction() as unit:
         skill = skills.lock_in(unit, name)
-        sides = [numbered_in(unit, skill, number) for number in (left, right)]
-        content = _merged_in(unit, skill, *sides)
+        sides = [_served_in(unit, skill, number) for number in (left, right)]
         version = publish_in(
             unit,
             name=skill.name,
@@ -45,13 +45,30 @@ def merge_versions(
         return skills.version_views_in(unit, [(skill, version)])[0]
 
 
-def _merged_in(unit: Unit, skill: Skill, left: Version, right: Version) -> Content:
-    for side in (left, right):
-        check_served_in(unit, skill, side)
+def _merged(scope: Scope, *, name: str, left: int, right: int) -> Content:
+    """What the merge makes. Versions never change, so it is made before anything is locked: documents may be long."""
+    with scope.transaction() as unit:
+        skill = skills.get_in(unit, name)
+        sides = [_served_in(unit, skill, number) for number in (left, right)]
+        versions = [_base_in(unit, *sides), *sides]
+        contents = [content_in(unit, version) for version in versions]
+    return merge(*contents)
+
+
+def _served_in(unit: Unit, skill: Skill, number: int) -> Version:
+    version = numbered_in(unit, skill, number)
+    check_served_in(unit, skill, version)
+    return version
+
+
+def _base_in(unit: Unit, left: Version, right: Version) -> Version:
+    """The version to merge from; Conflict where there is nothing to merge."""
+    if left.id == right.id:
+        raise Conflict("a version cannot be merged with itself")
     base = rows.common_ancestor(unit.session, left, right)
     if base is None:
         raise Conflict(f"versions {left.number} and {right.number} have no common ancestor")
     if base.id in (left.id, right.id):
         newer = right if base.id == left.id else left
         raise Conflict(f"version {newer.number} holds version {base.number} already: it comes from it")
-    return merge(*(content_in(unit, version) for version in (base, left, right)))
+    return base

@@ -191,6 +191,7 @@ def publish(
     Bundled files stay as they are where `files` is None; the parent is the newest version by `edit` where `parents` is empty.
     Errors: NotFound, Invalid; Conflict where `base` is no longer the newest version.
     """
+    edited = _edited(scope, name, base, operations) if operations else document
     with scope.transaction() as unit:
         skill = skills.lock_in(unit, name)
         if base is not None and base != skill.last_number:
@@ -200,13 +201,20 @@ def publish(
             unit,
             name=skill.name,
             kind=skill.kind,
-            document=edits.apply(newest.document, operations) if document is None else document,
+            document=edited,
             files=rows.files(unit.session, newest.id) if files is None else files,
             parents=_parents_in(unit, skill, parents) or [(newest.id, "edit")],
             message=message,
             label=label,
         )
         return skills.version_views_in(unit, [(skill, version)])[0]
+
+
+def _edited(scope: Scope, name: str, base: int, operations: Sequence[edits.Operation]) -> str:
+    """The document of version `base` after the operations; made before anything is locked, for documents may be long."""
+    with scope.transaction() as unit:
+        before = numbered_in(unit, skills.get_in(unit, name), base)
+    return edits.apply(before.document, operations)
 
 
 def _parents_in(unit: Unit, skill: Skill, parents: Sequence[ParentInput]) -> list[tuple[str, str]]:

@@ -12,9 +12,10 @@ from skillhub.store.keyset import BY_TIME, Start
 ORDERS = BY_TIME
 
 
-def named(session: Session, *, skill_id: str, name: str) -> Branch | None:
-    """The branch of a skill, as it stands in the database now."""
+def named(session: Session, *, skill_id: str, name: str, lock: bool = False) -> Branch | None:
+    """The branch of a skill, as it stands in the database now; its row locked where asked."""
     query = select(Branch).where(Branch.skill_id == skill_id, Branch.name == name)
+    query = query.with_for_update(key_share=True) if lock else query
     return session.exec(query.execution_options(populate_existing=True)).one_or_none()
 
 

@@ -173,3 +173,17 @@ def test_a_ready_server_stays_ready_while_the_schema_moves_ahead_of_it(api: Test
     with database.engine.begin() as owner:
         owner.exec_driver_sql("UPDATE alembic_version SET version_num = 'later'")
     assert api.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["A", "a/b", "-x", "a" * 65, "", "é"])
+def test_a_branch_has_a_name_that_can_stand_in_an_address(api: TestClient, name: str) -> None:
+    answer = api.post("/v1/skills/x/branches", json={"name": name})
+    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "/body/name")
+    assert "must be a-z" in answer.json()["detail"]
+
+
+def test_a_file_that_is_no_base64_is_refused_with_its_item(api: TestClient) -> None:
+    item = {"name": "boil", "document": document("Heat it.")}
+    items = [item, item | {"files": [{"path": "a", "content_base64": "!"}]}]
+    answer = api.post("/v1/publications", json={"items": items})
+    assert answer.json()["errors"][0]["path"] == "/body/items/1/files/0/content_base64"

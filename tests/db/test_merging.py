@@ -184,3 +184,11 @@ def test_a_branch_refuses_a_head_that_moved_a_contradiction_and_everything_once_
     with pytest.raises(Conflict, match="closed"):
         on_branch(scope, text("Heat it more."), head=first.id)
     assert [view.branch.name for view in branches.page(scope, skill=NAME, state="closed")] == ["calmer"]
+
+
+def test_a_long_document_takes_few_operations_at_a_time(scope: Scope) -> None:
+    versions.create(scope, name=NAME, kind="skill", document=text() + "a\n" * 150_000)
+    added = {"op": "add", "anchor": "steps", "text": "Wait."}
+    with pytest.raises(Invalid, match="at most 1 operations"):
+        versions.publish(scope, name=NAME, operations=[added, added], base=1)
+    assert versions.publish(scope, name=NAME, operations=[added], base=1).version.number == 2
