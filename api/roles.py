@@ -29,6 +29,7 @@ NEEDED = {
     "GET /v1/exports/zip": READ,
     "GET /v1/gates": READ,
     "GET /v1/gates/{gate_id}": READ,
+    "GET /v1/gates/{gate_id}/replay": READ,
     "GET /v1/gates/{gate_id}/trials": READ,
     "GET /v1/jobs": READ,
     "GET /v1/jobs/{job_id}": READ,

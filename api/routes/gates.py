@@ -8,7 +8,7 @@ from api.deps import ScopeDep
 from api.pages import CreatedDep, Page, PageQuery, sorted_by
 from api.schemas.base import Word
 from api.schemas.candidates import DecisionOut
-from api.schemas.gates import GateOut, GateTrialOut, RegisteredGateOut
+from api.schemas.gates import GateOut, GateTrialOut, RegisteredGateOut, ReplayOut
 from skillhub.services import gates
 from skillhub.store import gates as rows
 from skillhub.store import trials as trial_rows
@@ -34,6 +34,12 @@ def list_gates(
 def get_gate(gate_id: str, scope: ScopeDep) -> GateOut:
     """What was registered, the numbers so far, the trials, and the decision once there is one."""
     return GateOut.of(gates.get(scope, gate_id))
+
+
+@router.get("/gates/{gate_id}/replay")
+def replay_gate(gate_id: str, scope: ScopeDep) -> ReplayOut:
+    """Decide once more from the stored trials. 409 while the gate is open, or where another procedure decided it."""
+    return ReplayOut.of(gates.replay(scope, gate_id))
 
 
 @router.get("/gates/{gate_id}/trials")

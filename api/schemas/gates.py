@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from api.schemas.base import Body, Json, Name
 from api.schemas.candidates import DecisionOut
 from skillhub.models import Case, Gate, Trial
-from skillhub.services.gates import GateInput, GateView
+from skillhub.services.gates import GateInput, GateView, Replay
 
 MAX_SLICES = 50
 
@@ -94,3 +94,19 @@ class GateOut(RegisteredGateOut):
             trials=[GateTrialOut.of(trial, case) for trial, case in view.trials],
             decision=DecisionOut.of(view.decision) if view.decision else None,
         )
+
+
+class ReplayOut(BaseModel):
+    """A decision made once more from the stored trials."""
+
+    same: bool = Field(description="Whether verdict and all numbers are the same, bit for bit")
+    decision: DecisionOut
+    verdict: str
+    reason: str
+    numbers: dict[str, Any]
+
+    @classmethod
+    def of(cls, replay: Replay) -> "ReplayOut":
+        verdict = replay.verdict
+        facts = {"verdict": verdict.state, "reason": verdict.reason, "numbers": verdict.numbers}
+        return cls(same=replay.same, decision=DecisionOut.of(replay.decision), **facts)

@@ -13,7 +13,9 @@ from skillhub.errors import Invalid
 from skillhub.gate.policy import Policy
 from skillhub.gate.proofs import open_proofs
 
-__all__ = ["Pair", "Policy", "Verdict", "check_score", "decide"]
+RULE = 2
+"""Number of this procedure. It rises when the same pairs and constants could get another verdict than before."""
+__all__ = ["RULE", "Pair", "Policy", "Verdict", "check_score", "decide"]
 
 
 @dataclass(frozen=True)

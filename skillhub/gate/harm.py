@@ -11,7 +11,7 @@ def process(policy: Policy, *, margin: float) -> Wealth:
 
     The margin is beta on a protected slice. On the target slice it is 0: a candidate that is worse there cannot improve it.
     """
-    return wealth(direction=-1, shift=margin, boldness=policy.boldness, hedge=policy.hedge)
+    return wealth(direction=-1, shift=margin, boldness=policy.boldness, hedge=policy.harm_hedge)
 
 
 def log_bar(policy: Policy, *, slices: int) -> float:

@@ -30,9 +30,12 @@ class Proof:
     def after(self, d: float) -> "Proof":
         return self if self.proven else replace(self, process=self.process.after(d))
 
-    def can_be_proven(self, *, d: float, pairs: int) -> bool:
-        """Whether `pairs` more differences of `d` would prove it."""
-        return self.proven or self.process.after(d, times=pairs).log >= self.log_bar
+    def can_be_proven(self, *differences: tuple[float, int]) -> bool:
+        """Whether these more `(difference, times)` would prove it."""
+        process = self.process
+        for d, times in differences:
+            process = process.after(d, times=times)
+        return self.proven or process.log >= self.log_bar
 
     def numbers(self) -> dict[str, Any]:
         log_e = self.process.log
@@ -49,9 +52,15 @@ class Seen:
     pairs: int = 0
     fixes: int = 0
     breaks: int = 0
-    total: float = 0.0
-    best: float = -1.0
+    gained: float = 0.0
+    """Sum of the differences above 0."""
+    lost: float = 0.0
+    """Sum of those below, as a positive number."""
     missing: int = 0
+
+    @property
+    def total(self) -> float:
+        return self.gained - self.lost
 
     @property
     def left(self) -> int:
@@ -60,7 +69,17 @@ class Seen:
     def after(self, d: float | None) -> "Seen":
         loss = -1.0 if d is None else d
         return replace(self, pairs=self.pairs + 1, fixes=self.fixes + (loss > 0), breaks=self.breaks + (loss < 0),
-                       total=self.total + loss, best=max(self.best, loss), missing=self.missing + (d is None))  # fmt: skip
+                       gained=self.gained + max(loss, 0.0), lost=self.lost + max(-loss, 0.0),
+                       missing=self.missing + (d is None))  # fmt: skip
+
+    def hoped(self, z: float) -> tuple[tuple[float, int], ...]:
+        """`(difference, times)` of the pairs left, as good as can be hoped: `z` deviations more fixes and fewer breaks than
+        seen (Wilson), each of the size seen."""
+        fixes = round(self.left * _wilson(self.fixes, self.pairs, z))
+        breaks = min(self.left - fixes, round(self.left * _wilson(self.breaks, self.pairs, -z)))
+        up = self.gained / self.fixes if self.fixes else 1.0
+        down = self.lost / self.breaks if self.breaks else 0.0
+        return (up, fixes), (-down, breaks), (0.0, self.left - fixes - breaks)
 
     def numbers(self) -> dict[str, Any]:
         mean = self.total / self.pairs if self.pairs else None
@@ -92,7 +111,9 @@ class Proofs:
         return self._locked() or self._harmful() or self._accepted() or self._futile() or ("open", "more pairs are needed.")
 
     def wanted(self) -> tuple[str, ...]:
-        """Slices whose pairs still matter, the target first."""
+        """Slices whose pairs are needed next: the target's first, for what does not help need not be proven harmless."""
+        if not self.needed[0].proven:
+            return (self.needed[0].slice,)
         slices = [proof.slice for proof in self.needed if not proof.proven] + list(self.policy.locked_slices)
         return tuple(name for name in dict.fromkeys(slices) if self.seen[name].left > 0)
 
@@ -126,8 +147,9 @@ class Proofs:
     def _futile(self) -> tuple[str, str] | None:
         for proof in self.needed:
             seen = self.seen[proof.slice]
-            hope = seen.best if seen.pairs >= self.policy.futility_pairs else 1.0
-            if not proof.can_be_proven(d=hope, pairs=seen.left) and not self._harm_is_near(proof.slice):
+            z = self.policy.optimism if proof.name == "improve" else self.policy.protect_optimism
+            hoped = seen.hoped(z) if seen.pairs >= self.policy.futility_pairs else ((1.0, seen.left),)
+            if not proof.can_be_proven(*hoped) and not self._harm_is_near(proof.slice):
                 return "undecided", self._why_futile(proof, seen)
         return None
 
@@ -135,7 +157,7 @@ class Proofs:
         seen = self.seen[slice]
         more = min(seen.left, self.policy.futility_pairs)
         harms = [proof for proof in self.harms if proof.slice == slice]
-        return bool(seen.pairs) and any(proof.can_be_proven(d=seen.total / seen.pairs, pairs=more) for proof in harms)
+        return bool(seen.pairs) and any(proof.can_be_proven((seen.total / seen.pairs, more)) for proof in harms)
 
     def _why_futile(self, proof: Proof, seen: Seen) -> str:
         test = f"`{proof.name}` on {proof.slice}"
@@ -162,3 +184,10 @@ def open_proofs(policy: Policy, alpha: float, *, target: str, protected: Sequenc
 
 def _of(proof: Proof) -> str:
     return f"evidence {math.exp(min(proof.process.log, 700.0)):.1f} against the {math.exp(proof.log_bar):.1f} needed"
+
+
+def _wilson(count: int, n: int, z: float) -> float:
+    """Upper (z > 0) or lower (z < 0) end of Wilson's interval for a share."""
+    share, square = count / n, z * z
+    spread = z * math.sqrt(share * (1.0 - share) / n + square / (4.0 * n * n))
+    return min(1.0, max(0.0, (share + square / (2.0 * n) + spread) / (1.0 + square / n)))

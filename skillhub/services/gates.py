@@ -1,6 +1,6 @@
 """The acceptance test of a candidate: registered before its first trial, moved by finished pairs, decided once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -9,7 +9,7 @@ from skillhub import tracing
 from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.evaluation.cases import next_case, pair_seed, shuffled
 from skillhub.gate.budget import e_lond_alpha
-from skillhub.gate.decide import Pair, Policy, Verdict, decide
+from skillhub.gate.decide import RULE, Pair, Policy, Verdict, decide
 from skillhub.ids import new_id
 from skillhub.models import Candidate, Case, Decision, Gate, Suite, Trial, Version
 from skillhub.models.base import now
@@ -54,6 +54,20 @@ class GateView:
     decision: Decision | None
 
 
+@dataclass(frozen=True)
+class Replay:
+    """A decision, and what the rule says of its trials now."""
+
+    decision: Decision
+    verdict: Verdict
+
+    @property
+    def same(self) -> bool:
+        """Whether every number is the same, bit for bit; an acceptance may have come too late to be published."""
+        states = (self.decision.verdict, "accepted" if self.decision.verdict == "undecided" else self.decision.verdict)
+        return self.decision.numbers == self.verdict.numbers and self.verdict.state in states
+
+
 def open_gate(scope: Scope, item: GateInput) -> GateView:
     """Register the test of a candidate and make its first trials.
 
@@ -81,6 +95,21 @@ def open_gate(scope: Scope, item: GateInput) -> GateView:
 def get(scope: Scope, gate_id: str) -> GateView:
     with scope.transaction() as unit:
         return _view(unit, get_in(unit, gate_id))
+
+
+def replay(scope: Scope, gate_id: str) -> Replay:
+    """Decide once more from the stored trials. Errors: NotFound; Conflict for an open gate, and for one decided by another
+    procedure than this release has."""
+    with scope.transaction() as unit:
+        gate = get_in(unit, gate_id)
+        decision = gates.decision(unit.session, gate.id)
+        if decision is None:
+            raise Conflict("the gate is open: there is no decision to replay")
+        if (rule := gate.plan.get("rule", 1)) != RULE:
+            raise Conflict(f"this was decided by procedure {rule}, and this release has {RULE}")
+        run = trials.of_gate(unit.session, gate.id)
+        cases = suites.cases_by_id(unit.session, {trial.case_id for trial in run})
+        return Replay(decision, _verdict(gate, complete_pairs(gate, run, cases), run))
 
 
 def page(scope: Scope, start: Start = NEWEST, *, suite: str | None = None, **filters: Any) -> list[Gate]:
@@ -116,7 +145,7 @@ def advance_in(unit: Unit, gate: Gate) -> None:
     """Look at the pairs of an open gate and decide it, or make the next trials. The caller holds the gate's row lock."""
     run = trials.of_gate(unit.session, gate.id)
     cases = suites.cases_by_id(unit.session, {trial.case_id for trial in run})
-    pairs = complete_pairs(run, cases)
+    pairs = complete_pairs(gate, run, cases)
     verdict = _verdict(gate, pairs, run)
     if verdict.state == "open":
         _make_trials(unit, gate, used=[cases[trial.case_id].key for trial in run[::2]], done=len(pairs), verdict=verdict)
@@ -124,19 +153,20 @@ def advance_in(unit: Unit, gate: Gate) -> None:
         _decide_in(unit, gate, verdict)
 
 
-def complete_pairs(run: Sequence[Trial], cases: Mapping[str, Case]) -> list[Pair]:
+def complete_pairs(gate: Gate, run: Sequence[Trial], cases: Mapping[str, Case]) -> list[Pair]:
     """The finished pairs in registered order, up to the first unfinished one.
 
     A pair that finished early waits for those before it: otherwise quick runs would be looked at first, and speed may go
     with failure.
     """
+    names = {key: name for name, keys in gate.plan["cases"].items() for key in keys}
     pairs: list[Pair] = []
     for _, both in groupby(run, key=lambda trial: trial.pair):
         base, candidate = both
         if base.state != "finished" or candidate.state != "finished":
             break
         case = cases[base.case_id]
-        pairs.append(Pair(case.key, case.slice, base.score, candidate.score, trials=(base.id, candidate.id)))
+        pairs.append(Pair(case.key, names[case.key], base.score, candidate.score, trials=(base.id, candidate.id)))
     return pairs
 
 
@@ -190,15 +220,27 @@ def _plan(unit: Unit, gate: Gate, *, policy: Policy, split: str) -> dict[str, An
     """The cases that the gate may draw, each slice in an order of its own."""
     if split not in GATED_SPLITS:
         raise Invalid(f"{split!r} is not one of {', '.join(GATED_SPLITS)}", path="/split")
-    slices = dict.fromkeys([gate.target_slice, *gate.protected_slices, *policy.locked_slices])
+    names = dict.fromkeys([gate.target_slice, *gate.protected_slices, *policy.locked_slices])
+    slices = _disjoint(policy, names)
     found = suites.cases(unit.session, gate.suite_id, split=split, slices=slices)
     plan: dict[str, list[str]] = {}
-    for name in slices:
-        keys = shuffled([case.key for case in found if case.slice == name], seed=gate.id)
+    for name in names:
+        keys = shuffled([case.key for case in found if slices[case.slice] == name], seed=gate.id)
         if not keys:
             raise Invalid(f"the suite has no case of slice {name!r} in split {split!r}", path="/suite")
-        plan[name] = keys * policy.locked_runs if name in policy.locked_slices else keys[: policy.max_pairs]
-    return {"split": split, "cases": plan}
+        most = policy.protect_pairs if name in gate.protected_slices else policy.max_pairs
+        plan[name] = keys * policy.locked_runs if name in policy.locked_slices else keys[:most]
+    return {"split": split, "cases": plan, "rule": RULE}
+
+
+def _disjoint(policy: Policy, names: Iterable[str]) -> dict[str, str]:
+    """Slice -> the name that it counts under; Invalid for one that would count under two, as its cases would be used twice."""
+    found: dict[str, str] = {}
+    for name in names:
+        for member in policy.members(name):
+            if found.setdefault(member, name) != name:
+                raise Invalid(f"slice {member!r} would count under {found[member]!r} and {name!r}", path="/policy/groups")
+    return found
 
 
 def _verdict(gate: Gate, pairs: Sequence[Pair], run: Sequence[Trial]) -> Verdict:
@@ -294,7 +336,7 @@ def _view(unit: Unit, gate: Gate) -> GateView:
     cases = suites.cases_by_id(unit.session, {trial.case_id for trial in run})
     decision = gates.decision(unit.session, gate.id)
     if decision is None:
-        verdict = _verdict(gate, complete_pairs(run, cases), run)
+        verdict = _verdict(gate, complete_pairs(gate, run, cases), run)
     else:
         verdict = Verdict(decision.verdict, decision.reason, decision.numbers)
     return GateView(gate, [(trial, cases[trial.case_id]) for trial in run], verdict, decision)

@@ -5,7 +5,6 @@ import sqlalchemy as sa
 from sqlmodel import select
 
 from skillhub.errors import Conflict, Invalid, NotFound
-from skillhub.gate.decide import Pair, Policy, decide
 from skillhub.models import Event
 from skillhub.rollouts.ingest import EpisodeInput
 from skillhub.services import candidates, episodes, gates, skills, versions
@@ -117,19 +116,24 @@ def test_a_decision_can_be_replayed_bit_for_bit_from_what_is_stored(scope: Scope
     candidate = propose(scope)
     gate = open_gate(scope, candidate).gate
     work_off(scope, lambda leased: 0.7123 + leased.trial.pair / 100 if leased.trial.arm == "candidate" else 0.111)
-    view = gates.get(scope, gate.id)
-    pairs = [Pair(row["case"], row["slice"], row["base"], row["candidate"]) for row in view.decision.numbers["pairs"]]
-    budget = {name: len(keys) for name, keys in view.gate.plan["cases"].items()}
-    again = decide(
-        Policy.of(view.gate.policy),
-        view.gate.alpha,
-        pairs,
-        target=view.gate.target_slice,
-        protected=view.gate.protected_slices,
-        budget=budget,
-    )
-    assert again.numbers == view.decision.numbers
-    assert (again.state, again.reason) == (view.decision.verdict, view.decision.reason)
+    replay = gates.replay(scope, gate.id)
+    assert replay.same
+    assert (replay.verdict.state, replay.verdict.reason) == (replay.decision.verdict, replay.decision.reason)
+    with scope.database.engine.begin() as owner:
+        owner.execute(sa.text("UPDATE trial SET score = score + 1e-15 WHERE pair = 1 AND arm = 'candidate'"))
+    assert not gates.replay(scope, gate.id).same
+
+
+def test_an_open_gate_and_one_of_another_procedure_have_nothing_to_replay(scope: Scope) -> None:
+    put_suite(scope)
+    gate = open_gate(scope, propose(scope)).gate
+    with pytest.raises(Conflict, match="is open"):
+        gates.replay(scope, gate.id)
+    work_off(scope, lambda leased: float(leased.trial.arm == "candidate"))
+    with scope.database.engine.begin() as owner:
+        owner.execute(sa.text("UPDATE gate SET plan = plan - 'rule'"))
+    with pytest.raises(Conflict, match="decided by procedure 1"):
+        gates.replay(scope, gate.id)
 
 
 def test_a_gate_is_registered_before_any_trial(scope: Scope) -> None:
@@ -274,7 +278,7 @@ def test_a_protected_slice_is_drawn_too_and_must_be_certified(scope: Scope) -> N
     view = gates.get(scope, gate.id)
     assert view.decision.verdict == "accepted"
     assert [row["proven"] for row in view.decision.numbers["protect"]] == [True, True]
-    assert view.decision.numbers["slices"]["freeze"]["pairs"] == 19
+    assert view.decision.numbers["slices"]["freeze"]["pairs"] == 24
 
 
 def test_a_candidate_identical_to_production_is_refused(scope: Scope) -> None:
@@ -297,3 +301,34 @@ def test_the_log_of_a_decided_gate_is_whole(scope: Scope) -> None:
     work_off(scope, by_arm(base=0.0, candidate=1.0))
     with scope.transaction() as unit:
         assert chain.first_broken(unit.session, scope.workspace_id) is None
+
+
+def test_slices_that_count_as_one_are_drawn_together_and_proven_by_one_proof(scope: Scope) -> None:
+    put_suite(scope, dev=10, slices=("boil", "fry", "chill", "freeze"))
+    groups = {"hot": ["boil", "fry"], "cold": ["chill", "freeze"]}
+    opened = open_gate(
+        scope, propose(scope), target_slice="hot", protected_slices=("cold",), policy={"groups": groups, "protect_hedge": 0.02}
+    ).gate
+    assert {name: len(keys) for name, keys in opened.plan["cases"].items()} == {"hot": 20, "cold": 20}
+    hot = ("boil", "fry")
+    work_off(scope, lambda leased: float(leased.trial.arm == "candidate") if leased.case.slice in hot else 0.6)
+    decided = gates.get(scope, opened.id).decision
+    assert decided.verdict == "accepted", decided.reason
+    assert {row["slice"] for row in decided.numbers["pairs"]} == {"hot", "cold"}
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ({"hot": ["boil"], "warm": ["boil"]}, "stands in the groups twice"),
+        ({"hot": []}, "not a list of slices"),
+        ({"hot": "boil"}, "not a list of slices"),
+        ([], "not an object"),
+        ({"hot": ["boil", "none"]}, ""),
+    ],
+)
+def test_groups_that_would_use_a_case_twice_are_refused(scope: Scope, groups: object, words: str) -> None:
+    put_suite(scope, dev=30)
+    facts = {"target_slice": "hot", "protected_slices": ("boil",), "policy": {"groups": groups}}
+    with pytest.raises(Invalid, match=words or "would count under"):
+        open_gate(scope, propose(scope), **facts)

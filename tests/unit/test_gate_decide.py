@@ -53,9 +53,10 @@ def test_a_noisy_gain_is_accepted_within_the_budget_nearly_always() -> None:
     assert accepted >= 98
 
 
-def test_no_difference_at_all_is_undecided_after_eight_pairs() -> None:
+def test_no_difference_at_all_is_undecided_after_few_pairs() -> None:
     verdict = decided(pairs_of([(0.5, 0.5)] * 40))
-    assert (verdict.state, used(verdict)) == ("undecided", 8)
+    assert verdict.state == "undecided"
+    assert used(verdict) <= 12
     assert "no difference" in verdict.reason
 
 
@@ -73,6 +74,16 @@ def test_too_few_cases_for_even_a_perfect_candidate_is_undecided_before_the_firs
 def test_an_open_gate_names_the_slices_it_needs() -> None:
     verdict = decided(pairs_of([(0.1, 0.8)] * 3))
     assert (verdict.state, verdict.wanted) == ("open", ("boil",))
+
+
+def test_what_does_not_help_is_given_up_after_few_pairs_though_outcomes_vary() -> None:
+    pairs = []
+    for seed in range(200):
+        rng = random.Random(seed)
+        scored = [(float(rng.random() < 0.2), float(rng.random() < 0.2)) for _ in range(40)]
+        pairs.append(used(decided(pairs_of(scored))))
+    print(f"{sum(pairs) / len(pairs):.1f} pairs on the mean")
+    assert sum(pairs) / len(pairs) < 16
 
 
 def test_a_gain_is_not_accepted_while_a_protected_slice_is_not_certified() -> None:
@@ -139,7 +150,8 @@ def test_a_missing_trial_counts_as_a_break_where_a_bound_is_at_stake() -> None:
 
 def test_missing_trials_never_show_harm() -> None:
     verdict = decided([Pair(f"boil-{i}", "boil", 1.0, None) for i in range(7)])
-    assert verdict.state == "open"
+    assert verdict.state in ("open", "undecided")
+    assert all(proof["e"] < 1.0 for proof in verdict.numbers["harm"])
 
 
 def test_a_trial_that_cannot_be_run_is_an_error_and_is_named() -> None:

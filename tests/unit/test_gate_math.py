@@ -39,7 +39,7 @@ def test_the_sign_e_value_does_not_grow_in_expectation_under_the_null(fixes_then
 
 @pytest.mark.parametrize(("beta", "least"), [(0.05, 59), (0.10, 29)])
 def test_pairs_without_any_difference_certify_at_the_least_number_possible(beta: float, least: int) -> None:
-    process, pairs = protect.process(Policy(beta=beta)), 0
+    process, pairs = protect.process(Policy(beta=beta, protect_hedge=0.02)), 0
     while process.log < math.log(20):
         process, pairs = process.after(0.0), pairs + 1
     assert pairs == least == protect.least_pairs(beta, 0.05)

@@ -186,6 +186,7 @@ class AsyncClient:
     get_candidate = awaited(gate.get_candidate)
     open_gate = awaited(gate.open_gate)
     get_gate = awaited(gate.get_gate)
+    replay_gate = awaited(gate.replay_gate)
     lease_trials = awaited(gate.lease_trials)
     heartbeat_trial = awaited(gate.heartbeat_trial)
     finish_trial = awaited(gate.finish_trial)

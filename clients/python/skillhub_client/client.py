@@ -187,6 +187,7 @@ class Client:
     get_candidate = blocking(gate.get_candidate)
     open_gate = blocking(gate.open_gate)
     get_gate = blocking(gate.get_gate)
+    replay_gate = blocking(gate.replay_gate)
     lease_trials = blocking(gate.lease_trials)
     heartbeat_trial = blocking(gate.heartbeat_trial)
     finish_trial = blocking(gate.finish_trial)

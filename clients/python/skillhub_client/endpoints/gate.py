@@ -144,6 +144,11 @@ def get_gate(id: str) -> Call[m.Gate]:
     return Call("GET", f"/v1/gates/{part(id)}", as_(m.Gate))
 
 
+def replay_gate(id: str) -> Call[m.Replay]:
+    """Decide once more from the stored trials. Conflict while the gate is open."""
+    return Call("GET", f"/v1/gates/{part(id)}/replay", as_(m.Replay))
+
+
 def lease_trials(*, runner: str, limit: int = 1, suites: Sequence[str] | None = None) -> Call[list[m.TrialLease]]:
     """Claim up to `limit` waiting trials; empty where none waits."""
     read = as_(m.LeasedTrials)

@@ -55,6 +55,16 @@ class Decision(Answer):
     """Version published because of it."""
 
 
+class Replay(Answer):
+    """A decision made once more from the stored trials; `same` where verdict and all numbers are."""
+
+    same: bool
+    decision: Decision
+    verdict: str
+    reason: str
+    numbers: dict[str, Any] = Field(default_factory=dict)
+
+
 class Candidate(Answer):
     """A proposed new version."""
 
