@@ -9,10 +9,10 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 VENV := .venv
 BIN := $(VENV)/bin
-PACKAGES := -e clients/python -e '.[demo,test]'
+PACKAGES := -e clients/python -e '.[demo,test,bench]'
 INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: install demo test lint up bench-store lock clean
+.PHONY: install demo test lint up bench-store bench-gate lock clean
 
 install: $(VENV)/installed
 
@@ -33,6 +33,9 @@ lint: install
 
 bench-store: install
 	$(BIN)/python -m tests.bench.store
+
+bench-gate: install
+	$(BIN)/python -m tests.bench.gate
 
 up: install
 	$(BIN)/skillhub up
