@@ -26,9 +26,9 @@ from gepa.core.adapter import EvaluationBatch
 from skillhub.gate.budget import e_lond_alpha
 from skillhub.gate.policy import Policy
 from skillhub.gate.proofs import open_proofs
-from skillhub.optimisation.asks import Answer, Ask, Commit, Probe, Proposal, Propose, Ruling
-from skillhub.optimisation.boost import boost
-from skillhub.optimisation.policy import SearchPolicy
+from skillhub.optimise.asks import Answer, Ask, Commit, Probe, Proposal, Propose, Ruling
+from skillhub.optimise.boost import boost
+from skillhub.optimise.policy import SearchPolicy
 
 WORLD = Path(__file__).parents[3] / "shared" / "bench" / "skill_world.py"
 BUDGET = 2000

@@ -190,7 +190,7 @@ def test_a_trial_still_running_when_its_gate_is_decided_is_stored_and_decides_no
     running = []
     while gates.get(scope, gate).decision is None:
         for one in lease(scope, limit=8):
-            if one.trial.pair < 6:
+            if one.trial.pair < 7:
                 finish(scope, one, 1.0 if one.trial.arm == "candidate" else 0.0)
             else:
                 running.append(one)

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillhub.errors import Invalid, MergeConflict
-from skillhub.optimisation.asks import Answer, Ask, Commit, Probe, Proposal, Propose, Ruling
-from skillhub.optimisation.belief import Belief
-from skillhub.optimisation.boost import boost
-from skillhub.optimisation.policy import SearchPolicy
+from skillhub.optimise.asks import Answer, Ask, Commit, Probe, Proposal, Propose, Ruling
+from skillhub.optimise.belief import Belief
+from skillhub.optimise.boost import boost
+from skillhub.optimise.policy import SearchPolicy
 
 BASE = "---\nname: cook\ndescription: Cooks.\n---\n\n## Steps\n\nHeat it.\n"
 CASES = {name: [f"{name}/{i}" for i in range(20)] for name in ("boil", "fry", "bake")}

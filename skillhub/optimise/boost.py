@@ -5,14 +5,14 @@ One proof of improvement and one proof of no loss then serve many repairs, where
 several times over. A stack that the gate refuses is taken apart: each repair is screened again by itself, harder.
 """
 
-import random
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skillhub.errors import Invalid, MergeConflict
-from skillhub.optimisation.asks import Answer, Ask, Commit, Probe, Proposal, Propose, Search
-from skillhub.optimisation.belief import Belief
-from skillhub.optimisation.policy import SearchPolicy
+from skillhub.hashing import sha256_bytes
+from skillhub.optimise.asks import Answer, Ask, Commit, Probe, Proposal, Propose, Search
+from skillhub.optimise.belief import Belief
+from skillhub.optimise.policy import SearchPolicy
 
 
 def boost(base: str, cases: Mapping[str, Sequence[str]], *, budget: int, policy: SearchPolicy, seed: int) -> Search:
@@ -22,15 +22,15 @@ def boost(base: str, cases: Mapping[str, Sequence[str]], *, budget: int, policy:
     """
     if budget < (least := policy.least_budget(len(cases))):
         raise Invalid(f"a budget of {budget} trials is too small: {len(cases)} slices need at least {least}", path="/budget")
-    state = _Boost(base, cases, budget, policy, random.Random(seed))
+    state = _Boost(base, cases, budget, policy, seed)
     yield from state.survey()
     for _ in range(policy.rounds):
         if state.stack and (state.is_time_to_commit() or not state.weak()):
-            yield from state.commit()
+            yield from state.put_through()
         elif not state.weak() or not state.can_screen() or not (yield from state.extend()):
             break
     if state.stack:
-        yield from state.commit()
+        yield from state.put_through()
     return state.base
 
 
@@ -43,7 +43,7 @@ class _Boost:
     left: int
     """Trials that may still be paid."""
     policy: SearchPolicy
-    chance: random.Random
+    seed: int
     stack: list[Proposal] = field(default_factory=list)
     """Repairs that passed the screen, in order; the draft is the base with them."""
     before: dict[str, Belief] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class _Boost:
     strong: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.draft = self.base
+        self.draft, self.turn = self.base, 0
         self.beliefs = {name: Belief() for name in self.cases}
 
     def survey(self) -> Generator[Ask, Answer, None]:
@@ -75,7 +75,13 @@ class _Boost:
     def probe(self, document: str, slices: Sequence[str], count: int) -> Generator[Ask, Answer, Sequence[float | None]]:
         names = [slices[at % len(slices)] for at in range(count)]
         self.left -= count
-        return (yield Probe(document, tuple(self.chance.choice(self.cases[name]) for name in names)))
+        return (yield Probe(document, tuple(map(self.drawn, names))))
+
+    def drawn(self, name: str) -> str:
+        """A case of the slice, by chance that depends on seed and turn alone."""
+        self.turn += 1
+        number = int(sha256_bytes(f"{self.seed}/{self.turn}".encode())[:16], 16)
+        return self.cases[name][number % len(self.cases[name])]
 
     def weak(self) -> list[str]:
         return [name for name, belief in self.beliefs.items() if belief.mean < self.policy.weak]
@@ -128,7 +134,7 @@ class _Boost:
                 return spared >= sure
         return not self.strong or found.exceeds(self.anchor, by=-self.policy.loss) >= 0.5
 
-    def commit(self) -> Generator[Ask, Answer, None]:
+    def put_through(self) -> Generator[Ask, Answer, None]:
         """The stack through the gate; where it is refused, what passes a harder screen by itself is tried once more."""
         accepted = yield from self.passes_gate()
         if not accepted and len(self.stack) > 1:
