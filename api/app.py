@@ -29,6 +29,7 @@ from api.routes import (
     keys,
     labels,
     lineage,
+    optimisations,
     quarantine,
     schedules,
     search,
@@ -52,7 +53,8 @@ from skillhub.store.session import Database
 
 ROUTES = (
     health, docs, batches, skills, labels, branches, quarantine, transfer, bulk, lineage, events, ui_sessions, web, episodes,
-    search, suites, curation, candidates, gates, trials, jobs, schedules, keys, audit, webhooks,
+    search, suites, curation, candidates, gates, trials, jobs, schedules, keys, audit,
+    webhooks, optimisations,
 )  # fmt: skip
 
 OPEN_ROUTES = (health, docs, web)

@@ -10,6 +10,8 @@ from api.schemas.episodes import EpisodeIn
 from skillhub.services.trials import LeasedTrial, TrialView
 
 MAX_LEASED = 64
+SCREENED = {"gate_id": None, "arm": "draft"}
+"""What a screening trial has in place of a gate."""
 
 
 class LeaseIn(Body):
@@ -51,9 +53,9 @@ class LeasedTrialOut(BaseModel):
     id: str
     lease_token: str
     lease_seconds: float
-    gate_id: str
+    gate_id: str | None = Field(description="Null where it screens a draft of an optimisation")
     pair: int
-    arm: str
+    arm: str = Field(description="`base` or `candidate` of a gate, or `draft`")
     seed: int
     case: TrialCaseOut
     documents: list[ShownDocumentOut]
@@ -62,7 +64,7 @@ class LeasedTrialOut(BaseModel):
     def of(cls, leased: LeasedTrial, *, lease_seconds: float) -> "LeasedTrialOut":
         trial, case = leased.trial, leased.case
         return cls(
-            **trial.model_dump(include={"id", "lease_token", "gate_id", "pair", "arm", "seed"}),
+            **SCREENED | trial.model_dump(include={"id", "lease_token", "gate_id", "pair", "arm", "seed"}),
             lease_seconds=lease_seconds,
             case=TrialCaseOut(key=case.key, slice=case.slice, spec=case.spec),
             documents=[ShownDocumentOut(**asdict(shown)) for shown in leased.documents],
@@ -75,15 +77,15 @@ class LeasedTrialsOut(BaseModel):
 
 class TrialOut(BaseModel):
     id: str
-    gate_id: str
+    gate_id: str | None
     pair: int
     arm: str
     state: str
     attempt: int
     score: float | None
     episode_id: str | None
-    gate_state: str
+    gate_state: str | None
 
     @classmethod
     def of(cls, view: TrialView) -> "TrialOut":
-        return cls(**view.trial.model_dump(), gate_state=view.gate.state)
+        return cls(**SCREENED | view.trial.model_dump(), gate_state=view.gate.state if view.gate else None)

@@ -10,6 +10,7 @@ from skillhub.models.gate import Decision, Gate, Trial
 from skillhub.models.idempotency import IdempotencyRecord
 from skillhub.models.job import Job, JobAttempt
 from skillhub.models.label import Label
+from skillhub.models.optimisation import Optimisation, OptimisationDraft, OptimisationStep, ScreeningTrial
 from skillhub.models.quarantine import Quarantine
 from skillhub.models.schedule import Schedule
 from skillhub.models.skill import Skill
@@ -20,6 +21,7 @@ from skillhub.models.workspace import ApiKey, Workspace
 
 __all__ = [
     "ApiKey", "Branch", "Candidate", "Case", "Context", "Decision", "Embedding", "Episode", "Event", "Evidence",
-    "EvidenceEpisode", "Exposure", "Gate", "IdempotencyRecord", "Job", "JobAttempt", "Label", "Quarantine", "Schedule", "Skill",
+    "EvidenceEpisode", "Exposure", "Gate", "IdempotencyRecord", "Job", "JobAttempt", "Label", "Optimisation",
+    "OptimisationDraft", "OptimisationStep", "Quarantine", "Schedule", "ScreeningTrial", "Skill",
     "Step", "Suite", "Trial", "Version", "VersionFile", "VersionParent", "Webhook", "WebhookDelivery", "Workspace",
 ]  # fmt: skip

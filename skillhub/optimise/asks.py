@@ -12,13 +12,15 @@ from skillhub.documents import edits
 from skillhub.documents.archive import Content
 from skillhub.documents.merge import merge
 
+OPERATORS = ("add", "refine", "reorder", "prune", "decompose")
+
 
 @dataclass(frozen=True)
 class Proposal:
     """A repair: edit operations, or a whole document made from `base`."""
 
     operator: str
-    """What it does: `add`, `refine`, `reorder`, `prune` or `decompose`."""
+    """What it does, one of `OPERATORS`."""
     rationale: str
     targets: tuple[str, ...]
     """Slices that it should help."""
@@ -26,6 +28,11 @@ class Proposal:
     document: str | None = None
     base: str | None = None
     """The document that `document` was made from."""
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> "Proposal":
+        """From a JSON object with these fields."""
+        return cls(**{**value, "targets": tuple(value["targets"]), "operations": tuple(value["operations"])})
 
     def onto(self, document: str) -> str:
         """The document with the repair. Errors: Invalid where an operation does not fit, MergeConflict."""

@@ -1,6 +1,16 @@
 """The constants of a search in one value."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from skillhub.errors import Invalid
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "survey": (1, 100), "weak": (0.0, 1.0), "gain": (0.0, 1.0), "loss": (0.0, 1.0), "keep": (0.5, 0.9999),
+    "target_trials": (1, 1000), "strong_trials": (1, 1000), "anchor": (0, 1000), "candidates": (1, 64),
+    "commit_trials": (2, 100_000), "least_commit": (2, 10_000), "rounds": (1, 10_000),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +41,20 @@ class SearchPolicy:
     """A commit with fewer trials than that is not tried."""
     rounds: int = 200
     """Proposals at most."""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "SearchPolicy":
+        """From a JSON object; a missing constant has its default, an unknown one or one out of range is Invalid."""
+        kinds = {field.name: type(field.default) for field in fields(cls)}
+        for name, value in values.items():
+            path = f"/policy/{name}"
+            if name not in kinds:
+                raise Invalid(f"policy.{name}: there is no such constant", path=path)
+            least, most = _RANGES[name]
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not least <= value <= most or kinds[name](value) != value:
+                raise Invalid(f"policy.{name}: {value!r} is not in [{least}, {most}], or not whole", path=path)
+        return cls(**{name: kinds[name](value) for name, value in values.items()})
 
     @property
     def screen_trials(self) -> int:

@@ -17,12 +17,14 @@ from skillhub.services import suites as suites_of
 from skillhub.services.labels import PRODUCTION
 from skillhub.services.scope import Scope, Unit
 from skillhub.services.versions import publish_in
-from skillhub.store import candidates, gates, skills, suites, trials, versions
+from skillhub.store import candidates, gates, optimisations, skills, suites, trials, versions
 from skillhub.store.keyset import Start
 
 ARMS = ("base", "candidate")
 NEWEST = Start("-created_at")
 BY_PAIR = Start("pair")
+OPTIMISATION_JOB = "optimisation.advance"
+"""What goes on with a search whose commit was decided."""
 GATED_SPLITS = ("dev", "test", "confirm")
 """Never `train`: candidates are drawn from its episodes."""
 
@@ -75,21 +77,26 @@ def open_gate(scope: Scope, item: GateInput) -> GateView:
     slice without cases, or so few of them that even a perfect candidate could not be accepted.
     """
     with scope.transaction() as unit:
-        suite = suites.lock(unit.session, workspace_id=unit.workspace_id, name=item.suite)
-        if suite is None:
-            raise NotFound(f"there is no suite {item.suite!r}")
-        candidate = _free_candidate_in(unit, item.candidate_id)
-        gate = _registration(unit, item, suite=suite, candidate=candidate)
-        gates.insert(unit.session, gate)
-        candidate.state = "gated"
-        unit.session.add(candidate)
-        unit.record(
-            "gate.registered", gate.id, candidate_id=candidate.id, suite=suite.name, split=item.split,
-            stream_index=gate.stream_index, alpha=gate.alpha, base_sha256=gate.base_sha256,
-            candidate_sha256=gate.candidate_sha256, suite_sha256=gate.suite_sha256,
-        )  # fmt: skip
-        advance_in(unit, gate)
-        return _view(unit, gate)
+        return _view(unit, open_in(unit, item))
+
+
+def open_in(unit: Unit, item: GateInput) -> Gate:
+    """The same inside a running transaction."""
+    suite = suites.lock(unit.session, workspace_id=unit.workspace_id, name=item.suite)
+    if suite is None:
+        raise NotFound(f"there is no suite {item.suite!r}")
+    candidate = _free_candidate_in(unit, item.candidate_id)
+    gate = _registration(unit, item, suite=suite, candidate=candidate)
+    gates.insert(unit.session, gate)
+    candidate.state = "gated"
+    unit.session.add(candidate)
+    unit.record(
+        "gate.registered", gate.id, candidate_id=candidate.id, suite=suite.name, split=item.split,
+        stream_index=gate.stream_index, alpha=gate.alpha, base_sha256=gate.base_sha256,
+        candidate_sha256=gate.candidate_sha256, suite_sha256=gate.suite_sha256,
+    )  # fmt: skip
+    advance_in(unit, gate)
+    return gate
 
 
 def get(scope: Scope, gate_id: str) -> GateView:
@@ -295,6 +302,8 @@ def _decision_in(unit: Unit, gate: Gate, candidate: Candidate, verdict: Verdict)
         "gate.decided", gate.id, candidate_id=candidate.id, decision_id=decision.id, verdict=state, reason=reason,
         version_id=decision.version_id,
     )  # fmt: skip
+    if step := optimisations.of_candidate(unit.session, candidate.id):
+        unit.enqueue(OPTIMISATION_JOB, optimisation_id=step.optimisation_id)
     return decision
 
 

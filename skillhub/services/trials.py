@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from skillhub.errors import Conflict, Invalid, NotFound
+from skillhub.errors import Invalid, NotFound
 from skillhub.gate.decide import check_score
-from skillhub.models import Case, Gate, Trial
+from skillhub.models import Case, Gate, ScreeningTrial, Trial
 from skillhub.models.base import now
 from skillhub.rollouts.ingest import EpisodeInput, ExposureInput
-from skillhub.services import gates
+from skillhub.services import gates, screening
 from skillhub.services.episodes import ingest_in
 from skillhub.services.scope import Scope, Unit
-from skillhub.store import candidates, clock, events, suites, trials, versions
+from skillhub.services.screening import check_lease, lost
+from skillhub.store import candidates, clock, events, leases, suites, trials, versions
 from skillhub.store import gates as gate_rows
 from skillhub.store.session import Database
 
@@ -29,9 +30,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class LeasedTrial:
-    """A run to be made: a case under one arm, with the documents that arm shows."""
+    """A run to be made: a case under one arm of a gate or with a draft of a search, and the documents to show."""
 
-    trial: Trial
+    trial: Trial | ScreeningTrial
     case: Case
     documents: Sequence[Shown]
     """None on the base arm of a new skill without companions."""
@@ -39,37 +40,38 @@ class LeasedTrial:
 
 @dataclass(frozen=True)
 class TrialView:
-    """A trial after its run, and where its gate stands."""
+    """A trial after its run, and where its gate stands; None where it was for screening."""
 
-    trial: Trial
-    gate: Gate
+    trial: Trial | ScreeningTrial
+    gate: Gate | None
 
 
 def lease(
     scope: Scope, *, runner: str, limit: int, suite_names: Sequence[str] | None, lease_seconds: float, max_attempts: int
 ) -> list[LeasedTrial]:
-    """Claim up to `limit` waiting trials; leases that ran out are given back first. NotFound for an unknown suite."""
+    """Claim up to `limit` waiting trials, those of gates before those of the screen; leases that ran out are given back first.
+
+    NotFound for an unknown suite.
+    """
     expire(scope.database, workspace_id=scope.workspace_id, max_attempts=max_attempts)
     with scope.transaction() as unit:
-        leased = trials.lease(
-            unit.session,
-            workspace_id=unit.workspace_id,
-            suite_ids=_suite_ids(unit, suite_names),
-            runner=runner,
-            limit=limit,
-            lease_seconds=lease_seconds,
-        )
-        cases = suites.cases_by_id(unit.session, {trial.case_id for trial in leased})
-        return [_leased(unit, trial, cases[trial.case_id]) for trial in leased]
+        facts = {"suite_ids": _suite_ids(unit, suite_names), "runner": runner, "lease_seconds": lease_seconds}
+        leased = trials.lease(unit.session, workspace_id=unit.workspace_id, limit=limit, **facts)
+        screened = screening.lease_in(unit, limit=limit - len(leased), **facts)
+        cases = suites.cases_by_id(unit.session, {trial.case_id for trial in [*leased, *(trial for trial, _ in screened)]})
+        found = [_leased(unit, trial, cases[trial.case_id]) for trial in leased]
+        return found + [LeasedTrial(trial, cases[trial.case_id], [_draft(*shown)]) for trial, shown in screened]
 
 
 def heartbeat(scope: Scope, trial_id: str, *, lease_token: str, lease_seconds: float) -> None:
     """Prolong a lease; Conflict where it is no longer the caller's."""
+    table = ScreeningTrial if screening.is_one(trial_id) else Trial
     with scope.transaction() as unit:
-        if trials.get(unit.session, trial_id) is None:
+        if unit.session.get(table, trial_id) is None:
             raise NotFound(f"there is no trial {trial_id!r}")
-        if not trials.extend(unit.session, trial_id=trial_id, lease_token=lease_token, lease_seconds=lease_seconds):
-            raise _lost(trial_id)
+        held = {"trial_id": trial_id, "lease_token": lease_token, "lease_seconds": lease_seconds}
+        if not leases.extend(unit.session, table, **held):
+            raise lost(trial_id)
 
 
 def finish(scope: Scope, trial_id: str, *, lease_token: str, score: float, episode: EpisodeInput | None = None) -> TrialView:
@@ -81,11 +83,13 @@ def finish(scope: Scope, trial_id: str, *, lease_token: str, score: float, episo
     if episode is not None and episode.score != score:
         why = f"the trial's score is {score!r}, its episode's score {episode.score!r}: they must be the same"
         raise Invalid(why, path="/episode/score")
+    if screening.is_one(trial_id):
+        return TrialView(screening.finish(scope, trial_id, lease_token=lease_token, score=score, episode=episode), None)
     with scope.transaction() as unit:
         gate, trial = _lock(unit, trial_id)
         if trial.state == "finished" and trial.lease_token == lease_token and trial.score == score:
             return TrialView(trial, gate)
-        _check_lease(trial, lease_token)
+        check_lease(trial, lease_token)
         trial.state, trial.score, trial.finished_at, trial.lease_expires_at = "finished", float(score), now(), None
         if episode is not None:
             trial.episode_id = ingest_in(unit, [_as_recorded(unit, episode, trial, gate)], path="/episode")[0].id
@@ -102,9 +106,12 @@ def fail(scope: Scope, trial_id: str, *, lease_token: str, error: str, max_attem
 
     Errors: NotFound; Conflict where the lease was lost.
     """
+    if screening.is_one(trial_id):
+        facts = {"lease_token": lease_token, "error": error, "max_attempts": max_attempts}
+        return TrialView(screening.fail(scope, trial_id, **facts), None)
     with scope.transaction() as unit:
         gate, trial = _lock(unit, trial_id)
-        _check_lease(trial, lease_token)
+        check_lease(trial, lease_token)
         _give_back_in(unit, gate, trial, error=error, max_attempts=max_attempts)
         return TrialView(trial, gate)
 
@@ -112,8 +119,10 @@ def fail(scope: Scope, trial_id: str, *, lease_token: str, error: str, max_attem
 def expire(database: Database, *, max_attempts: int, workspace_id: str | None = None) -> int:
     """Give back every trial whose lease ran out, each in a transaction of its own; returns how many."""
     with database.system_transaction() as session:
-        found = trials.expired(session, workspace_id=workspace_id)
-    return sum(_expire(Scope(database, owner, "system"), trial_id, max_attempts) for owner, trial_id in found)
+        found = leases.expired(session, Trial, workspace_id=workspace_id)
+        screened = leases.expired(session, ScreeningTrial, workspace_id=workspace_id)
+    gated = sum(_expire(Scope(database, owner, "system"), trial_id, max_attempts) for owner, trial_id in found)
+    return gated + sum(screening.expire(Scope(database, owner, "system"), id_, max_attempts) for owner, id_ in screened)
 
 
 def _expire(scope: Scope, trial_id: str, max_attempts: int) -> bool:
@@ -143,18 +152,9 @@ def _lock(unit: Unit, trial_id: str) -> tuple[Gate, Trial]:
     if trial is None:
         raise NotFound(f"there is no trial {trial_id!r}")
     gate = gate_rows.lock(unit.session, trial.gate_id)
-    locked = trials.lock(unit.session, trial_id)
+    locked = leases.lock(unit.session, Trial, trial_id)
     events.lock(unit.session, unit.workspace_id)
     return gate, locked
-
-
-def _check_lease(trial: Trial, lease_token: str) -> None:
-    if trial.state != "leased" or trial.lease_token != lease_token:
-        raise _lost(trial.id)
-
-
-def _lost(trial_id: str) -> Conflict:
-    return Conflict(f"the lease on trial {trial_id} is no longer yours", code="lease_lost")
 
 
 def _as_recorded(unit: Unit, episode: EpisodeInput, trial: Trial, gate: Gate) -> EpisodeInput:
@@ -165,6 +165,10 @@ def _as_recorded(unit: Unit, episode: EpisodeInput, trial: Trial, gate: Gate) ->
         for rank, shown in enumerate(_shown(unit, trial, gate), start=1)
     )
     return replace(episode, trial_id=trial.id, slice=case.slice, split=case.split, exposures=exposures)
+
+
+def _draft(skill_name: str, kind: str, document: str) -> Shown:
+    return Shown(skill_name, kind, None, None, document)
 
 
 def _suite_ids(unit: Unit, names: Sequence[str] | None) -> list[str] | None:

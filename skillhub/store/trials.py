@@ -1,15 +1,13 @@
 """SQL of trials and their leases."""
 
-import secrets
 from collections.abc import Collection, Iterable, Sequence
-from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import text
-from sqlmodel import Session, col, select, update
+from sqlmodel import Session, select, update
 
 from skillhub.models import Trial
-from skillhub.store import clock, keyset
+from skillhub.store import keyset, leases
 from skillhub.store.keyset import Start
 
 ORDERS = {"pair": ("pair", "arm")}
@@ -37,13 +35,6 @@ FOR UPDATE OF trial SKIP LOCKED
 """Pairs that are begun first; then the gate that was served least, so that many gates advance together."""
 
 
-class Expired(NamedTuple):
-    """A lease that ran out."""
-
-    workspace_id: str
-    trial_id: str
-
-
 def insert(session: Session, new: Iterable[Trial]) -> None:
     session.add_all(list(new))
     session.flush()
@@ -51,11 +42,6 @@ def insert(session: Session, new: Iterable[Trial]) -> None:
 
 def get(session: Session, trial_id: str) -> Trial | None:
     return session.get(Trial, trial_id)
-
-
-def lock(session: Session, trial_id: str) -> Trial | None:
-    query = select(Trial).where(Trial.id == trial_id).with_for_update(key_share=True)
-    return session.exec(query.execution_options(populate_existing=True)).one_or_none()
 
 
 def of_gate(session: Session, gate_id: str) -> Sequence[Trial]:
@@ -81,30 +67,7 @@ def lease(
     """Claim up to `limit` pending trials. Two callers at once never get the same one."""
     values = {"workspace_id": workspace_id, "any_suite": suite_ids is None, "suite_ids": list(suite_ids or ()), "limit": limit}
     ids = session.execute(text(_WAITING), values).scalars().all()
-    found = {trial.id: trial for trial in session.exec(select(Trial).where(col(Trial.id).in_(ids)))}
-    expires_at = clock.now(session) + timedelta(seconds=lease_seconds)
-    for trial in found.values():
-        trial.state, trial.attempt, trial.runner = "leased", trial.attempt + 1, runner
-        trial.lease_token, trial.lease_expires_at, trial.error = secrets.token_urlsafe(16), expires_at, None
-    session.flush()
-    return [found[trial_id] for trial_id in ids]
-
-
-def extend(session: Session, *, trial_id: str, lease_token: str, lease_seconds: float) -> bool:
-    """Prolong a lease; False where it is no longer the caller's."""
-    held = (Trial.id == trial_id, Trial.lease_token == lease_token, Trial.state == "leased")
-    expires_at = clock.now(session) + timedelta(seconds=lease_seconds)
-    return session.exec(update(Trial).where(*held).values(lease_expires_at=expires_at)).rowcount == 1
-
-
-def expired(session: Session, *, workspace_id: str | None = None, limit: int = 500) -> list[Expired]:
-    """Leases that ran out, of one workspace or of all."""
-    query = select(Trial.workspace_id, Trial.id).where(
-        Trial.state == "leased", col(Trial.lease_expires_at) < clock.now(session)
-    )
-    if workspace_id is not None:
-        query = query.where(Trial.workspace_id == workspace_id)
-    return [Expired(*row) for row in session.exec(query.order_by(Trial.id).limit(limit))]
+    return leases.claim(session, Trial, ids, runner=runner, lease_seconds=lease_seconds)
 
 
 def cancel_pending(session: Session, gate_id: str) -> int:

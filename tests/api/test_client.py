@@ -12,7 +12,7 @@ import pytest
 import skillhub_client
 from fastapi.testclient import TestClient
 from skillhub_client import AsyncClient, CaseIn, Client, EpisodeIn, StepIn, TrialLease, TrialResult, bulk, errors, every
-from skillhub_client.endpoints import access, branches, catalog, episodes, gate, jobs, webhooks
+from skillhub_client.endpoints import access, branches, catalog, episodes, gate, jobs, optimise, webhooks
 from skillhub_client.evaluate import run_trials
 
 BOIL = """---
@@ -210,7 +210,7 @@ def test_the_async_client_meets_the_same_routes(api: TestClient, key: str) -> No
 
 
 def _endpoints() -> list[Any]:
-    modules = (access, branches, catalog, episodes, gate, jobs, webhooks)
+    modules = (access, branches, catalog, episodes, gate, jobs, optimise, webhooks)
     functions = [value for module in modules for value in vars(module).values() if inspect.isfunction(value)]
     return [function for function in functions if "Call[" in str(inspect.signature(function).return_annotation)]
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from api import contract
 from api.app import create_app
 from skillhub.config import Settings
-from skillhub.models import Context, Webhook, WebhookDelivery, Workspace
+from skillhub.models import Context, Optimisation, Webhook, WebhookDelivery, Workspace
 from skillhub.services import branches, curation, keys, schedules
 from skillhub.services.schedules import ScheduleInput
 from skillhub.services.scope import Scope
@@ -45,6 +45,12 @@ def theirs(scope: Scope) -> dict[str, str]:
     branches.create(other, skill=NAME, name="their-branch")
     own = {"workspace_id": other.workspace_id}
     with other.transaction() as unit:
+        skill, version = unit.session.execute(sa.text("SELECT skill_id, id FROM version ORDER BY id LIMIT 1")).one()
+        suite = unit.session.execute(sa.text("SELECT id FROM suite LIMIT 1")).scalar_one()
+        facts = {"skill_id": skill, "base_version_id": version, "suite_id": suite, "start_document": "", "proposer": "them"}
+        more = {"budget": 1, "seed": 0, "state": "cancelled", "created_by": "them"}
+        unit.session.add(Optimisation(id="opt_theirs", **own, **facts, **more))
+    with other.transaction() as unit:
         context = Context(id="ctx_theirs", **own, task="t", label="production", token_budget=1, text="", text_sha256="", seq=1)
         hook = Webhook(id="whk_theirs", **own, url="https://theirs.example/", after_seq=0, created_by="them", state="paused")
         unit.session.add_all([context, hook])
@@ -57,7 +63,8 @@ def theirs(scope: Scope) -> dict[str, str]:
     return {
         **{f"{table}_id": found for table, found in ids.items()}, "job_id": job.id, "key_id": row.id, "name": NAME,
         "skill_name": NAME, "skill": NAME, "suite": "suite-1", "slice": "theirs", "schedule": "their-schedule",
-        "branch": "their-branch", "context_id": "ctx_theirs", "webhook_id": "whk_theirs", "delivery_id": "msg_theirs",
+        "branch": "their-branch", "optimisation_id": "opt_theirs",
+        "context_id": "ctx_theirs", "webhook_id": "whk_theirs", "delivery_id": "msg_theirs",
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import httpx
 
 from skillhub_client import bulk
 from skillhub_client.client import FINAL_JOB_STATES
-from skillhub_client.endpoints import access, branches, catalog, episodes, gate, jobs, webhooks
+from skillhub_client.endpoints import access, branches, catalog, episodes, gate, jobs, optimise, webhooks
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import awaited
 from skillhub_client.models import Event, Job
@@ -156,6 +156,13 @@ class AsyncClient:
     propose_on_branch = awaited(branches.propose_on_branch)
     merge_branch = awaited(branches.merge_branch)
     close_branch = awaited(branches.close_branch)
+    start_optimisation = awaited(optimise.start_optimisation)
+    list_optimisations = awaited(optimise.list_optimisations)
+    get_optimisation = awaited(optimise.get_optimisation)
+    list_optimisation_steps = awaited(optimise.list_optimisation_steps)
+    get_asked = awaited(optimise.get_asked)
+    answer_with_proposals = awaited(optimise.answer_with_proposals)
+    cancel_optimisation = awaited(optimise.cancel_optimisation)
     list_webhooks = awaited(webhooks.list_webhooks)
     create_webhook = awaited(webhooks.create_webhook)
     get_webhook = awaited(webhooks.get_webhook)

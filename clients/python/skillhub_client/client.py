@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import httpx
 
 from skillhub_client import bulk
-from skillhub_client.endpoints import access, branches, catalog, episodes, gate, jobs, webhooks
+from skillhub_client.endpoints import access, branches, catalog, episodes, gate, jobs, optimise, webhooks
 from skillhub_client.errors import TimedOut
 from skillhub_client.methods import blocking
 from skillhub_client.models import Event, Job
@@ -157,6 +157,13 @@ class Client:
     propose_on_branch = blocking(branches.propose_on_branch)
     merge_branch = blocking(branches.merge_branch)
     close_branch = blocking(branches.close_branch)
+    start_optimisation = blocking(optimise.start_optimisation)
+    list_optimisations = blocking(optimise.list_optimisations)
+    get_optimisation = blocking(optimise.get_optimisation)
+    list_optimisation_steps = blocking(optimise.list_optimisation_steps)
+    get_asked = blocking(optimise.get_asked)
+    answer_with_proposals = blocking(optimise.answer_with_proposals)
+    cancel_optimisation = blocking(optimise.cancel_optimisation)
     list_webhooks = blocking(webhooks.list_webhooks)
     create_webhook = blocking(webhooks.create_webhook)
     get_webhook = blocking(webhooks.get_webhook)

@@ -58,11 +58,13 @@ from skillhub_client.models.gate import (
     TrialResult,
 )
 from skillhub_client.models.jobs import Job, JobAttempt, JobList, Schedule
+from skillhub_client.models.optimise import Asked, Optimisation, OptimisationStep
 from skillhub_client.models.webhooks import Delivery, NewWebhook, Tested, Webhook
 
 __all__ = [
     "Answer",
     "ApiKey",
+    "Asked",
     "AuditHead",
     "AuditVerdict",
     "Blame",
@@ -104,6 +106,8 @@ __all__ = [
     "Lineage",
     "NewApiKey",
     "NewWebhook",
+    "Optimisation",
+    "OptimisationStep",
     "Page",
     "Parent",
     "PartsDiff",

@@ -143,7 +143,7 @@ class TrialLease(Answer):
     id: str
     lease_token: str
     lease_seconds: float
-    gate_id: str
+    gate_id: str | None = None
     pair: int
     arm: str
     seed: int
@@ -159,11 +159,12 @@ class Trial(Answer):
     """A trial after its report; `gate_state` is `decided` where this report ended the test."""
 
     id: str
-    gate_id: str
+    gate_id: str | None = None
+    """None where it screened a draft of an optimisation."""
     state: str
     score: float | None = None
     episode_id: str | None = None
-    gate_state: str
+    gate_state: str | None = None
 
 
 class TrialResult(Input):
