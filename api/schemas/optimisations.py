@@ -79,7 +79,7 @@ class OptimisationOut(BaseModel):
 
     @classmethod
     def of(cls, view: OptimisationView) -> "OptimisationOut":
-        hidden = {"workspace_id", "skill_id", "suite_id", "base_version_id", "start_document", "traceparent"}
+        hidden = {"workspace_id", "skill_id", "suite_id", "base_version_id", "start_document", "cases", "traceparent"}
         names = {"skill": view.skill.name, "suite": view.suite.name, "base": view.base.number, "waits_for": view.waits_for}
         return cls(**view.optimisation.model_dump(exclude=hidden), **names)
 

@@ -24,6 +24,7 @@ def upgrade() -> None:
         sa.Column("suite_id", sa.String(), nullable=False),
         sa.Column("base_version_id", sa.String(), nullable=False),
         sa.Column("start_document", sa.String(), nullable=False),
+        sa.Column("cases", JSONB, nullable=False),
         sa.Column("proposer", sa.String(), nullable=False),
         sa.Column("budget", sa.Integer(), nullable=False),
         sa.Column("spent", sa.Integer(), nullable=False),

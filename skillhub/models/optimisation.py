@@ -21,6 +21,8 @@ class Optimisation(SQLModel, table=True):
     base_version_id: str = Field(foreign_key="version.id")
     """What is in production as far as the search knows; a commit moves it."""
     start_document: str
+    cases: dict[str, list[str]] = json_field()
+    """Slice -> keys of the cases it may screen, as the suite was at its start."""
     proposer: str
     budget: int
     """Trials it may pay, of the screen and of the gate together."""

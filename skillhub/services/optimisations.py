@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from skillhub import documents
 from skillhub.errors import Conflict, Invalid, NotFound, SkillhubError
 from skillhub.evaluation.cases import pair_seed
 from skillhub.hashing import sha256_bytes
@@ -18,6 +19,7 @@ from skillhub.models.base import now
 from skillhub.optimise.asks import Answer, Ask, Commit, Probe, Proposal, Propose, Ruling
 from skillhub.optimise.boost import boost
 from skillhub.optimise.policy import SearchPolicy
+from skillhub.safety import publication
 from skillhub.services import candidates, gates, labels, skills
 from skillhub.services.candidates import CandidateInput
 from skillhub.services.gates import OPTIMISATION_JOB, GateInput
@@ -65,8 +67,8 @@ def start(
             raise Invalid(f"a budget of {budget} trials is too small: {len(cases)} slices need {least}", path="/budget")
         search = Optimisation(
             id=new_id("opt"), workspace_id=unit.workspace_id, skill_id=owner.id, suite_id=found.id, base_version_id=base.id,
-            start_document=base.document, proposer=proposer, budget=budget, seed=seed, policy=asdict(constants),
-            gate_policy=dict(gate_policy or {}), created_by=scope.actor,
+            start_document=base.document, cases=cases, proposer=proposer, budget=budget, seed=seed,
+            policy=asdict(constants), gate_policy=dict(gate_policy or {}), created_by=scope.actor,
         )  # fmt: skip
         unit.session.add(search)
         unit.session.flush()
@@ -84,7 +86,7 @@ def page(scope: Scope, start: Start = NEWEST, **filters: Any) -> list[Optimisati
     """Searches by `state`, `created_after`, `created_before`."""
     with scope.transaction() as unit:
         found = rows.page(unit.session, workspace_id=unit.workspace_id, start=start, **filters)
-        return [_view_in(unit, search) for search in found]
+        return _views_in(unit, found)
 
 
 def steps(scope: Scope, start: Start = IN_ORDER, *, optimisation_id: str, **filters: Any) -> Sequence[OptimisationStep]:
@@ -101,10 +103,17 @@ def asked(scope: Scope, optimisation_id: str) -> Propose:
 
 
 def answer(scope: Scope, optimisation_id: str, proposals: Sequence[Proposal]) -> OptimisationView:
-    """Proposals for what the search asks for; none ends it. Errors: NotFound; Conflict where it does not ask now."""
+    """Proposals for what the search asks for; none ends it.
+
+    Errors: NotFound; Conflict where it does not ask now; Invalid, with its place, for one that does not fit the document, makes
+    it one that could not be published, or targets a slice that is not searched.
+    """
     with scope.transaction() as unit:
         search = _locked_in(unit, optimisation_id)
         step = _asking_in(unit, search)
+        document = _Journal(unit, search.id).ask(step).document
+        for index, proposal in enumerate(proposals):
+            _check_proposal(search, document, proposal, place=f"/proposals/{index}")
         _settle(unit, step, [asdict(proposal) for proposal in proposals])
         unit.enqueue(OPTIMISATION_JOB, optimisation_id=search.id)
         return _view_in(unit, search)
@@ -133,9 +142,8 @@ def advance(claim: Claim) -> None:
 
 def _advance_in(unit: Unit, search: Optimisation) -> None:
     journal = _Journal(unit, search.id)
-    cases = {name: [case.key for case in found] for name, found in _screened_in(unit, _suite(unit, search)).items()}
     constants = SearchPolicy.of(search.policy)
-    running = boost(search.start_document, cases, budget=search.budget, policy=constants, seed=search.seed)
+    running = boost(search.start_document, search.cases, budget=search.budget, policy=constants, seed=search.seed)
     ask, position = next(running), 0
     try:
         while (found := _answered_in(unit, search, journal, position, ask)) is not None:
@@ -181,7 +189,11 @@ def _insert_trials(unit: Unit, search: Optimisation, step: OptimisationStep, ask
 
 
 def _open_gate_in(unit: Unit, search: Optimisation, step: OptimisationStep, ask: Commit) -> None:
-    """A candidate, and its test against what is in production, which has to be what the search started from."""
+    """A candidate, and its test against what is in production, which has to be what the search started from.
+
+    The suite is locked first, as by everyone who opens a gate: then comes the log, which the candidate needs.
+    """
+    suite = suites.lock(unit.session, workspace_id=unit.workspace_id, name=_suite(unit, search).name)
     owner = unit.session.get(Skill, search.skill_id)
     _, current = labels.get_in(unit, owner, PRODUCTION)
     if current.id != search.base_version_id:
@@ -194,7 +206,7 @@ def _open_gate_in(unit: Unit, search: Optimisation, step: OptimisationStep, ask:
     policy = {"groups": {name: list(members) for name, members in groups.items()}} | search.gate_policy
     protected = (STRONG,) if ask.protected else (TARGET,)
     facts = {"target_slice": TARGET, "protected_slices": protected, "policy": policy}
-    gates.open_in(unit, GateInput(candidate_id=candidate.id, suite=_suite(unit, search).name, **facts))
+    gates.open_in(unit, GateInput(candidate_id=candidate.id, suite=suite.name, **facts))
 
 
 def _candidate(owner: Skill, base: Version, search: Optimisation, ask: Commit) -> CandidateInput:
@@ -271,8 +283,23 @@ def _end_in(unit: Unit, search: Optimisation, state: str, reason: str) -> None:
 
 
 def _waiting_in(unit: Unit, search: Optimisation) -> OptimisationStep | None:
-    found = rows.journal(unit.session, search.id) if search.state == "running" else []
-    return found[-1] if found and found[-1].answer is None else None
+    return _waiting(search, rows.last_steps(unit.session, [search.id]).get(search.id))
+
+
+def _waiting(search: Optimisation, last: OptimisationStep | None) -> OptimisationStep | None:
+    """The step that a search waits for."""
+    return last if search.state == "running" and last is not None and last.answer is None else None
+
+
+def _check_proposal(search: Optimisation, document: str, proposal: Proposal, *, place: str) -> None:
+    try:
+        if unknown := [name for name in proposal.targets if name not in search.cases]:
+            raise Invalid(f"{unknown[0]!r} is not a slice that is searched", path="/targets")
+        repaired = proposal.onto(document)
+        documents.parse(repaired, name=documents.parse(document).name)
+        publication.check(repaired)
+    except SkillhubError as error:
+        raise error.within(place) from None
 
 
 def _asking_in(unit: Unit, search: Optimisation) -> OptimisationStep:
@@ -283,11 +310,11 @@ def _asking_in(unit: Unit, search: Optimisation) -> OptimisationStep:
     return step
 
 
-def _screened_in(unit: Unit, suite: Suite) -> dict[str, list[Any]]:
-    """Slice -> its cases that are screened; Invalid where there are none."""
-    found: dict[str, list[Any]] = {}
+def _screened_in(unit: Unit, suite: Suite) -> dict[str, list[str]]:
+    """Slice -> keys of its cases that may be screened; Invalid where there are none."""
+    found: dict[str, list[str]] = {}
     for case in suites.cases(unit.session, suite.id, split=SCREENED):
-        found.setdefault(case.slice, []).append(case)
+        found.setdefault(case.slice, []).append(case.key)
     if not found:
         raise Invalid(f"the suite {suite.name!r} has no case of the split {SCREENED!r}, which is screened", path="/suite")
     return found
@@ -310,7 +337,15 @@ def _missing(optimisation_id: str) -> Any:
 
 
 def _view_in(unit: Unit, search: Optimisation) -> OptimisationView:
-    step = _waiting_in(unit, search)
+    return _views_in(unit, [search])[0]
+
+
+def _views_in(unit: Unit, found: Sequence[Optimisation]) -> list[OptimisationView]:
+    last = rows.last_steps(unit.session, [search.id for search in found])
+    return [_seen(unit, search, _waiting(search, last.get(search.id))) for search in found]
+
+
+def _seen(unit: Unit, search: Optimisation, step: OptimisationStep | None) -> OptimisationView:
     base = versions.get(unit.session, search.base_version_id)
     skill = unit.session.get(Skill, search.skill_id)
     return OptimisationView(search, skill, _suite(unit, search), base, step.kind if step else None)

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import text, tuple_
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlmodel import Session, col, func, select, update
 
 from skillhub.models import Optimisation, OptimisationDraft, OptimisationStep, ScreeningTrial
@@ -51,6 +51,14 @@ def journal(session: Session, optimisation_id: str) -> Sequence[OptimisationStep
     return session.exec(query.order_by(col(OptimisationStep.position))).all()
 
 
+def last_steps(session: Session, ids: Collection[str]) -> dict[str, OptimisationStep]:
+    """Optimisation id -> its newest step."""
+    query = select(OptimisationStep).where(col(OptimisationStep.optimisation_id).in_(ids))
+    query = query.ext(distinct_on(col(OptimisationStep.optimisation_id)))
+    query = query.order_by(col(OptimisationStep.optimisation_id), col(OptimisationStep.position).desc())
+    return {step.optimisation_id: step for step in session.exec(query)}
+
+
 def of_candidate(session: Session, candidate_id: str) -> OptimisationStep | None:
     """The commit that a candidate stands for."""
     return session.exec(select(OptimisationStep).where(OptimisationStep.candidate_id == candidate_id)).one_or_none()
@@ -68,9 +76,11 @@ def drafts(session: Session, optimisation_id: str) -> dict[str, str]:
 
 def documents(session: Session, trials: Iterable[ScreeningTrial]) -> dict[str, str]:
     """Trial id -> the draft it shows."""
-    wanted = list(trials)
-    found = {key: drafts(session, key) for key in {trial.optimisation_id for trial in wanted}}
-    return {trial.id: found[trial.optimisation_id][trial.sha256] for trial in wanted}
+    shown = {trial.id: (trial.optimisation_id, trial.sha256) for trial in trials}
+    columns = (OptimisationDraft.optimisation_id, OptimisationDraft.sha256)
+    query = select(*columns, OptimisationDraft.document).where(tuple_(*map(col, columns)).in_(set(shown.values())))
+    found = {(owner, sha256): document for owner, sha256, document in session.exec(query)}
+    return {trial_id: found[key] for trial_id, key in shown.items()}
 
 
 def waiting(session: Session, *, workspace_id: str, suite_ids: Collection[str] | None, limit: int) -> Sequence[str]:

@@ -13,6 +13,7 @@ from skillhub.services import jobs, optimisations, skills, suites, trials, versi
 from skillhub.services.optimisations import OptimisationView
 from skillhub.services.scope import Scope
 from skillhub.services.trials import LeasedTrial
+from skillhub.store import suites as suite_rows
 
 NAME = "cook"
 SLICES = ("boil", "fry")
@@ -170,3 +171,35 @@ def test_what_is_not_there_is_not_found(kitchen: Scope) -> None:
     for call in (optimisations.get, optimisations.asked, optimisations.cancel):
         with pytest.raises(NotFound):
             call(kitchen, "opt_none")
+
+
+@pytest.mark.parametrize(
+    ("proposal", "path"),
+    [
+        (Proposal("add", "", ("fry",), ({"op": "add", "anchor": "none", "text": "x"},)), "/proposals/1/operations/0/anchor"),
+        (Proposal("add", "", ("bake",), HELP), "/proposals/1/targets"),
+        (Proposal("add", "", ("fry",), document="no document", base=DOCUMENT), "/proposals/1/document/frontmatter"),
+        (Proposal("add", "", ("fry",), ({"op": "add", "anchor": "steps", "text": "Sti\u200br."},)), "/proposals/1/document"),
+    ],
+)
+def test_a_proposal_that_does_not_fit_is_refused_with_its_place(kitchen: Scope, proposal: Proposal, path: str) -> None:
+    search = begin(kitchen)
+    work(kitchen, search)
+    with pytest.raises(Invalid) as caught:
+        optimisations.answer(kitchen, search, [Proposal("add", "", ("fry",), HELP), proposal])
+    assert caught.value.errors[0]["path"] == path
+    assert optimisations.get(kitchen, search).waits_for == "propose"
+
+
+def test_cases_that_come_to_the_suite_later_change_nothing_of_a_search(kitchen: Scope) -> None:
+    search = begin(kitchen)
+    work(kitchen, search, most=2)
+    stored = [CaseInput(**case.model_dump(include={"key", "split", "slice", "spec"})) for case in all_cases(kitchen)]
+    suites.put(kitchen, name="kitchen", cases=[*stored, CaseInput(key="new", split="train", slice="new", spec={"of": "new"})])
+    work(kitchen, search)
+    assert list(optimisations.asked(kitchen, search).failures) == ["fry"]
+
+
+def all_cases(scope: Scope) -> list:
+    with scope.transaction() as unit:
+        return suite_rows.cases(unit.session, suites.get_in(unit, "kitchen").id)
