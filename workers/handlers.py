@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from skillhub.services import curation, gates, optimisations
+from skillhub.services import curation, gates, searching
 from skillhub.services.jobs import Claim
 
 Handler = Callable[[Claim], None]
@@ -10,5 +10,5 @@ Handler = Callable[[Claim], None]
 HANDLERS: Mapping[str, Handler] = {
     curation.SKILLS_JOB: curation.run_skills,
     curation.RULES_JOB: curation.run_rules,
-    gates.OPTIMISATION_JOB: optimisations.advance,
+    gates.OPTIMISATION_JOB: searching.advance,
 }

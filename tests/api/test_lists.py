@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from skillhub.config import Settings
-from skillhub.services import jobs, optimisations, webhooks
+from skillhub.services import jobs, searching, webhooks
 from skillhub.services.scope import Scope
 from tests.api.test_contract import DOCUMENT, OPERATIONS, query_names
 from tests.db.gating import document
@@ -53,7 +53,7 @@ def work_off_searches(api: TestClient) -> None:
     """Each search up to its first trials."""
     database = api.app.state.database
     for job in all_of(api, "/v1/jobs", kind="optimisation.advance"):
-        optimisations.advance(jobs.claim(database, job["id"], settings=Settings(database_url="")))
+        searching.advance(jobs.claim(database, job["id"], settings=Settings(database_url="")))
 
 
 def all_of(api: TestClient, path: str, *, limit: int = 200, **params: Any) -> list[dict]:

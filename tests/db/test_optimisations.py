@@ -9,7 +9,7 @@ from skillhub.config import Settings
 from skillhub.errors import Conflict, Invalid, NotFound
 from skillhub.evaluation.cases import CaseInput
 from skillhub.optimise.asks import Proposal
-from skillhub.services import jobs, optimisations, skills, suites, trials, versions
+from skillhub.services import jobs, optimisations, searching, skills, suites, trials, versions
 from skillhub.services.optimisations import OptimisationView
 from skillhub.services.scope import Scope
 from skillhub.services.trials import LeasedTrial
@@ -53,7 +53,7 @@ def work(scope: Scope, search: str, *, score: Callable[[LeasedTrial], float] = p
     while True:
         for job_id in waiting_jobs(scope):
             claim = jobs.claim(scope.database, job_id, settings=SETTINGS)
-            optimisations.advance(claim)
+            searching.advance(claim)
         view = optimisations.get(scope, search)
         if done >= most:
             return view
@@ -122,7 +122,7 @@ def test_a_worker_that_dies_at_any_point_costs_no_trial_twice(kitchen: Scope) ->
 def test_trials_that_break_for_good_say_nothing_and_are_not_scored(kitchen: Scope) -> None:
     search = begin(kitchen)
     for job_id in waiting_jobs(kitchen):
-        optimisations.advance(jobs.claim(kitchen.database, job_id, settings=SETTINGS))
+        searching.advance(jobs.claim(kitchen.database, job_id, settings=SETTINGS))
     for _ in range(3):
         for one in trials.lease(kitchen, runner="r", limit=8, suite_names=None, lease_seconds=60, max_attempts=3):
             trials.fail(kitchen, one.trial.id, lease_token=one.trial.lease_token, error="no stove", max_attempts=3)
