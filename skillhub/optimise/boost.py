@@ -127,7 +127,7 @@ class _Boost:
     def spares(self, document: str, sure: float, most: int) -> Generator[Ask, Answer, bool]:
         """Whether the strong slices seem to be left alone."""
         found = Belief()
-        while self.strong and found.trials < most:
+        for _ in range(most // 2 if self.strong else 0):
             found = found.after((yield from self.probe(document, self.strong, 2)))
             spared = found.exceeds(self.anchor, by=-self.policy.loss)
             if spared >= sure or spared <= 1.0 - sure:
@@ -150,8 +150,9 @@ class _Boost:
         if not self.stack or self.left < self.policy.least_commit:
             return False
         target = tuple(dict.fromkeys(name for proposal in self.stack for name in proposal.targets))
+        protected = tuple(name for name in self.strong if name not in target)
         trials = min(self.left, self.policy.commit_trials)
-        ruling = yield Commit(self.draft, tuple(self.stack), target, tuple(self.strong), trials)
+        ruling = yield Commit(self.draft, tuple(self.stack), target, protected, trials)
         self.left -= ruling.trials
         return ruling.verdict == "accepted"
 

@@ -37,7 +37,7 @@ class SearchPolicy:
     """Repairs asked for at a time."""
     commit_trials: int = 400
     """Trials of one commit at most."""
-    least_commit: int = 40
+    least_commit: int = 100
     """A commit with fewer trials than that is not tried."""
     rounds: int = 200
     """Proposals at most."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from skillhub import documents
 from skillhub.errors import Conflict, Invalid, SkillhubError
+from skillhub.gate.policy import Policy
 from skillhub.ids import new_id
 from skillhub.models import Optimisation, OptimisationStep, Skill, Suite, Version
 from skillhub.optimise.asks import Proposal, Propose
@@ -48,6 +49,7 @@ def start(
     """Begin a search from what is in production. Errors: NotFound; Conflict on a retired skill; Invalid, also for a budget that
     pays for nothing and a suite without cases to screen."""
     constants = SearchPolicy.of(policy or {})
+    Policy.of(gate_policy or {})
     with scope.transaction() as unit:
         owner = skills.lock_in(unit, skill)
         _, base = labels.get_in(unit, owner, PRODUCTION)

@@ -5,6 +5,7 @@ from typing import Any, NoReturn
 
 from skillhub.errors import Conflict, NotFound, SkillhubError
 from skillhub.evaluation.cases import pair_seed
+from skillhub.gate.policy import Policy
 from skillhub.hashing import sha256_bytes
 from skillhub.ids import new_id
 from skillhub.models import Optimisation, OptimisationDraft, OptimisationStep, ScreeningTrial, Skill, Suite, Version
@@ -24,6 +25,8 @@ from skillhub.store import suites, trials
 
 SCREENED = "train"
 """The split whose cases are screened; the gate draws from `dev`."""
+LEAST_TARGET_PAIRS = 10
+"""Of a commit, where the trials left are few."""
 TARGET, STRONG = "target", "strong"
 """Names under which the gate of a commit counts the slices."""
 
@@ -102,11 +105,18 @@ def _open_gate_in(unit: Unit, search: Optimisation, step: OptimisationStep, ask:
     step.candidate_id = candidate.id
     unit.session.add(step)
     unit.session.flush()
-    groups = {TARGET: ask.target} | ({STRONG: ask.protected} if ask.protected else {})
-    policy = {"groups": {name: list(members) for name, members in groups.items()}} | search.gate_policy
     protected = (STRONG,) if ask.protected else (TARGET,)
-    facts = {"target_slice": TARGET, "protected_slices": protected, "policy": policy}
+    facts = {"target_slice": TARGET, "protected_slices": protected, "policy": _gate_policy(search, ask)}
     gates.open_in(unit, GateInput(candidate_id=candidate.id, suite=suite.name, **facts))
+
+
+def _gate_policy(search: Optimisation, ask: Commit) -> dict[str, Any]:
+    """Constants of the gate of a commit: its slices counted as two, and no more pairs than the search may pay."""
+    groups = {TARGET: list(ask.target)} | ({STRONG: list(ask.protected)} if ask.protected else {})
+    chosen, pairs = Policy.of(search.gate_policy), ask.trials // 2
+    target = min(chosen.max_pairs, max(LEAST_TARGET_PAIRS, pairs // 5))
+    caps = {"max_pairs": target, "protect_pairs": min(chosen.protect_pairs, pairs - target)}
+    return search.gate_policy | {"groups": groups} | caps
 
 
 def _candidate(owner: Skill, base: Version, search: Optimisation, ask: Commit) -> CandidateInput:

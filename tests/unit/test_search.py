@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -90,7 +91,7 @@ def test_a_proposal_that_does_not_fit_is_passed_over() -> None:
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.integers(0, 10**6), st.integers(220, 1200))
+@given(st.integers(0, 10**6), st.integers(280, 1200))
 def test_a_search_never_pays_more_than_its_budget(seed: int, budget: int) -> None:
     kitchen = Kitchen(seed, [f"fry {GOOD} {BAD}", "fry nothing", f"bake {GOOD}", f"fry {GOOD}"])
     run(kitchen.answer, budget=budget, seed=seed)
@@ -125,6 +126,32 @@ def test_trials_that_could_not_be_run_say_nothing() -> None:
         return [None if kitchen.chance.random() < 0.1 else score for score in found] if isinstance(ask, Probe) else found
 
     assert f"fry {GOOD}" in run(answer)
+
+
+def test_an_environment_that_never_runs_ends_the_search_within_its_budget() -> None:
+    kitchen, paid = Kitchen(7), []
+
+    def answer(ask: Ask) -> Answer:
+        if isinstance(ask, Probe):
+            paid.extend(ask.cases)
+            return [None] * len(ask.cases)
+        return kitchen.answer(ask)
+
+    assert run(answer) == BASE
+    assert len(paid) <= 1000
+
+
+def test_a_slice_that_a_repair_targets_is_not_protected_by_the_same_gate() -> None:
+    kitchen = Kitchen(8)
+
+    def answer(ask: Ask) -> Answer:
+        if isinstance(ask, Commit):
+            assert not set(ask.target) & set(ask.protected)
+        found = kitchen.answer(ask)
+        return [replace(each, targets=(*each.targets, "boil")) for each in found] if isinstance(ask, Propose) else found
+
+    run(answer)
+    assert kitchen.asked
 
 
 def test_beliefs_are_compared_as_their_means_lie() -> None:
