@@ -19,6 +19,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "protect_hedge": (0.001, 0.999),
     "max_pairs": (1, 1000),
     "protect_pairs": (1, 1000),
+    "most_pairs": (1, 1_000_000),
     "optimism": (0.5, 4.0),
     "protect_optimism": (0.5, 4.0),
     "futility_pairs": (1, 1000),
@@ -43,6 +44,8 @@ class Policy:
     """Pairs of the target at most; fewer where it has fewer cases."""
     protect_pairs: int = 160
     """The same for a protected slice."""
+    most_pairs: int = 1_000_000
+    """Pairs of all slices together at most."""
     futility_pairs: int = 6
     """From this pair on, the remaining pairs are hoped to be no better than those seen allow. The test goes on all the same
     where about as many pairs more would show harm, because a rejection says more than a doubt."""

@@ -9,6 +9,8 @@ from skillhub.gate import harm, improve, protect
 from skillhub.gate.betting import Process
 from skillhub.gate.policy import Policy
 
+_OPEN = ("open", "more pairs are needed.")
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -108,7 +110,7 @@ class Proofs:
 
     def outcome(self) -> tuple[str, str]:
         """State and reason as things stand. A reason to reject goes before a reason to accept."""
-        return self._locked() or self._harmful() or self._accepted() or self._futile() or ("open", "more pairs are needed.")
+        return self._locked() or self._harmful() or self._accepted() or self._futile() or self._spent() or _OPEN
 
     def wanted(self) -> tuple[str, ...]:
         """Slices whose pairs are needed next: the target's first, for what does not help need not be proven harmless."""
@@ -152,6 +154,13 @@ class Proofs:
             if not proof.can_be_proven(*hoped) and not self._harm_is_near(proof.slice):
                 return "undecided", self._why_futile(proof, seen)
         return None
+
+    def _spent(self) -> tuple[str, str] | None:
+        pairs = sum(seen.pairs for seen in self.seen.values())
+        unproven = ", ".join(f"`{proof.name}` on {proof.slice}" for proof in self.needed if not proof.proven)
+        if pairs < self.policy.most_pairs:
+            return None
+        return "undecided", f"all {pairs} pairs that the test may take are used, without {unproven} being proven."
 
     def _harm_is_near(self, slice: str) -> bool:
         seen = self.seen[slice]

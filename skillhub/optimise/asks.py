@@ -69,8 +69,8 @@ class Commit:
     """What it is made of."""
     target: tuple[str, ...]
     """Slices that count as one in the proof of improvement."""
-    protected: tuple[str, ...]
-    """Slices that count as one in the proof that nothing is lost."""
+    protected: tuple[tuple[str, ...], ...]
+    """Slices of which it is proven that nothing is lost: of each group as one."""
     trials: int
     """Trials it may take at most."""
 

@@ -267,7 +267,7 @@ def _make_trials(unit: Unit, gate: Gate, *, used: list[str], done: int, verdict:
     policy = Policy.of(gate.policy)
     ids = {case.key: case.id for case in suites.cases(unit.session, gate.suite_id, split=gate.plan["split"])}
     new: list[Trial] = []
-    while len(used) < done + policy.open_pairs:
+    while len(used) < min(done + policy.open_pairs, policy.most_pairs):
         drawn = next_case(gate.plan["cases"], used=used, wanted=verdict.wanted)
         if drawn is None:
             break

@@ -1,5 +1,6 @@
 """Driving a search: the job plays it from its journal, up to the next ask that has to be waited for."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NoReturn
 
@@ -25,10 +26,8 @@ from skillhub.store import suites, trials
 
 SCREENED = "train"
 """The split whose cases are screened; the gate draws from `dev`."""
-LEAST_TARGET_PAIRS = 10
-"""Of a commit, where the trials left are few."""
-TARGET, STRONG = "target", "strong"
-"""Names under which the gate of a commit counts the slices."""
+TARGET, REPAIRED = "target", "repaired"
+"""Names under which the gate of a commit counts slices as one: those it should help, and those that earlier commits did."""
 
 
 def advance(claim: Claim) -> None:
@@ -58,6 +57,8 @@ def _advance_in(unit: Unit, search: Optimisation) -> None:
 def _answered_in(unit: Unit, search: Optimisation, journal: "Journal", position: int, ask: Ask) -> Answer | None:
     """The answer of a step, which is made where it is new; None where it has to be waited for."""
     step = journal.steps.get(position) or _made_in(unit, search, journal, position, ask)
+    if (step.kind, step.ask["document"]) != (_kind(ask), sha256_bytes(ask.document.encode())):
+        raise Conflict("the search began under a release that searched in another way; start again")
     if step.answer is None and (found := _outcome_in(unit, step)) is not None:
         settle(unit, step, found)
     return None if step.answer is None else journal.answer(step)
@@ -65,7 +66,7 @@ def _answered_in(unit: Unit, search: Optimisation, journal: "Journal", position:
 
 def _made_in(unit: Unit, search: Optimisation, journal: "Journal", position: int, ask: Ask) -> OptimisationStep:
     step = OptimisationStep(
-        optimisation_id=search.id, position=position, workspace_id=unit.workspace_id, kind=type(ask).__name__.lower(),
+        optimisation_id=search.id, position=position, workspace_id=unit.workspace_id, kind=_kind(ask),
         ask=journal.kept(ask),
     )  # fmt: skip
     unit.session.add(step)
@@ -76,6 +77,10 @@ def _made_in(unit: Unit, search: Optimisation, journal: "Journal", position: int
         _open_gate_in(unit, search, step, ask)
     journal.steps[position] = step
     return step
+
+
+def _kind(ask: Ask) -> str:
+    return type(ask).__name__.lower()
 
 
 def _insert_trials(unit: Unit, search: Optimisation, step: OptimisationStep, ask: Probe) -> None:
@@ -105,18 +110,17 @@ def _open_gate_in(unit: Unit, search: Optimisation, step: OptimisationStep, ask:
     step.candidate_id = candidate.id
     unit.session.add(step)
     unit.session.flush()
-    protected = (STRONG,) if ask.protected else (TARGET,)
-    facts = {"target_slice": TARGET, "protected_slices": protected, "policy": _gate_policy(search, ask)}
+    groups = {TARGET: ask.target} | {members[0] if len(members) == 1 else REPAIRED: members for members in ask.protected}
+    protected = tuple(name for name in groups if name != TARGET) or (TARGET,)
+    facts = {"target_slice": TARGET, "protected_slices": protected, "policy": _gate_policy(search, groups, ask.trials)}
     gates.open_in(unit, GateInput(candidate_id=candidate.id, suite=suite.name, **facts))
 
 
-def _gate_policy(search: Optimisation, ask: Commit) -> dict[str, Any]:
-    """Constants of the gate of a commit: its slices counted as two, and no more pairs than the search may pay."""
-    groups = {TARGET: list(ask.target)} | ({STRONG: list(ask.protected)} if ask.protected else {})
-    chosen, pairs = Policy.of(search.gate_policy), ask.trials // 2
-    target = min(chosen.max_pairs, max(LEAST_TARGET_PAIRS, pairs // 5))
-    caps = {"max_pairs": target, "protect_pairs": min(chosen.protect_pairs, pairs - target)}
-    return search.gate_policy | {"groups": groups} | caps
+def _gate_policy(search: Optimisation, groups: Mapping[str, Sequence[str]], trials: int) -> dict[str, Any]:
+    """Constants of the gate of a commit: the loss that the screen allows, and no more pairs than the search may pay."""
+    several = {name: list(members) for name, members in groups.items() if name in (TARGET, REPAIRED)}
+    chosen = {"beta": search.policy["loss"]} | search.gate_policy
+    return chosen | {"groups": several, "most_pairs": min(trials // 2, Policy.of(chosen).most_pairs)}
 
 
 def _candidate(owner: Skill, base: Version, search: Optimisation, ask: Commit) -> CandidateInput:

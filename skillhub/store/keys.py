@@ -55,4 +55,3 @@ def touch(session: Session, key_id: str) -> None:
     at = clock.now(session)
     stale = or_(col(ApiKey.last_used_at).is_(None), col(ApiKey.last_used_at) < at - USE_PAUSE)
     session.exec(update(ApiKey).where(col(ApiKey.id) == key_id, stale).values(last_used_at=at))
-

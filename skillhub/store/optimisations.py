@@ -91,9 +91,7 @@ def waiting(session: Session, *, workspace_id: str, suite_ids: Collection[str] |
 
 def trials_of(session: Session, optimisation_id: str, position: int) -> Sequence[ScreeningTrial]:
     """Trials of a step, in the order that they were asked for."""
-    query = select(ScreeningTrial).where(
-        ScreeningTrial.optimisation_id == optimisation_id, ScreeningTrial.position == position
-    )
+    query = select(ScreeningTrial).where(ScreeningTrial.optimisation_id == optimisation_id, ScreeningTrial.position == position)
     return session.exec(query.order_by(col(ScreeningTrial.pair))).all()
 
 

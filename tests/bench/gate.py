@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from statistics import mean, pstdev
@@ -80,39 +80,59 @@ class Arena:
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed + 77)
-        self.families = self.world.spec.families
+        self.train, self.dev = self.suite("train"), self.suite("dev")
+        self.by_id = {case["id"]: case for cases in self.train.values() for case in cases}
+        self.names = {number_of(name): name for name in self.dev}
 
-    def play(self, document: str, name: str, *, ease: float = 0.0) -> float:
-        """One trial on a case that is declared to be of this slice; `ease` > 0 gives the chance that it is solved anyhow."""
-        family = int(name.rpartition("-")[2])
-        if self.chance.random() < self.wrong:
-            family = self.chance.randrange(self.families)
-        score = float(self.world.rollout(document, {"id": "x", "slice": f"family-{family}"}))
+    def suite(self, split: str) -> dict[str, list[dict]]:
+        """Declared slice -> its cases, as many as a gate can want of one slice."""
+        cases = self.world.cases(split, self.world.spec.families * self.policy.protect_pairs)
+        slices, found = sorted({case["slice"] for case in cases}, key=number_of), {}
+        for case in cases:
+            name = self.chance.choice(slices) if self.chance.random() < self.wrong else case["slice"]
+            found.setdefault(name, []).append(case)
+        return {name: found[name] for name in slices}
+
+    def play(self, document: str, case: dict, *, ease: float = 0.0) -> float:
+        """One trial; `ease` > 0 gives the chance that it is solved anyhow."""
+        score = float(self.world.rollout(document, case))
         return 1.0 if self.chance.random() < ease else score
 
-    def pair(self, document: str, name: str) -> float:
+    def pair(self, document: str, case: dict) -> float:
         """Difference of a fresh pair. A trial that broke is paid, and run again, as the hub does."""
         ease = self.drift * self.chance.random()
         while self.chance.random() < self.crash:
-            self.world.rollout(document, {"id": "x", "slice": name})  # paid, and lost
-        return self.play(document, name, ease=ease) - self.play(self.base, name, ease=ease)
+            self.world.rollout(document, case)  # paid, and lost
+        return self.play(document, case, ease=ease) - self.play(self.base, case, ease=ease)
 
-    def gate(self, document: str, target: Sequence[str], protected: Sequence[str], most: float) -> tuple[str, str, int]:
-        """Verdict, reason and trials of one candidate."""
+    def gate(
+        self, document: str, target: Sequence[str], protected: Sequence[Sequence[str]], most: float, policy: Policy
+    ) -> tuple[str, str, int]:
+        """Verdict, reason and trials of one candidate; each case is drawn once."""
         before = self.world.rollouts
         self.gates += 1
-        alpha = e_lond_alpha(self.policy.alpha, k=self.gates, accepted=self.accepted)
-        budget = {"target": self.policy.max_pairs, "protected": self.policy.protect_pairs}
-        names = {"target": target, "protected": protected or target}
-        proofs = open_proofs(self.policy, alpha, target="target", protected=["protected"], budget=budget)
+        alpha = e_lond_alpha(policy.alpha, k=self.gates, accepted=self.accepted)
+        cases = {"target": self.drawn(target)[: policy.max_pairs]}
+        cases |= {group[0]: self.drawn(group)[: policy.protect_pairs] for group in protected}
+        budget = {name: len(drawn) for name, drawn in cases.items()}
+        proofs = open_proofs(policy, alpha, target="target", protected=[*cases][1:] or ["target"], budget=budget)
         state, reason = proofs.outcome()
         while state == "open" and self.world.rollouts - before + 2 <= most:
             wanted = proofs.wanted()[0]
-            proofs = proofs.after(wanted, self.pair(document, self.chance.choice(names[wanted])))
+            proofs = proofs.after(wanted, self.pair(document, cases[wanted].pop()))
             state, reason = proofs.outcome()
         if state == "accepted":
             self.accepted, self.base = self.accepted + 1, document
         return ("undecided" if state == "open" else state), reason, self.world.rollouts - before
+
+    def drawn(self, slices: Sequence[str]) -> list[dict]:
+        cases = [case for name in slices for case in self.dev[name]]
+        return self.chance.sample(cases, len(cases))
+
+
+def number_of(slice: str) -> int:
+    """Of the family that the world's slice is named for."""
+    return int(slice.rpartition("-")[2])
 
 
 def singles(world: ModuleType, draws: int, **how: float) -> dict[str, dict[str, float]]:
@@ -127,17 +147,18 @@ def singles(world: ModuleType, draws: int, **how: float) -> dict[str, dict[str, 
 
 def single(world: ModuleType, kind: str, seed: int, **how: float) -> tuple[str, int]:
     arena, strong, weak = incumbent(world, seed, **how)
-    verdict, _, trials = arena.gate(f"{arena.base}- {kind}-{weak[0]} (edit)\n", [f"family-{weak[0]}"], strong, float("inf"))
+    document = f"{arena.base}- {kind}-{weak} (edit)\n"
+    verdict, _, trials = arena.gate(document, [arena.names[weak]], [strong], float("inf"), arena.policy)
     return verdict, trials
 
 
-def incumbent(world: ModuleType, seed: int, **how: float) -> tuple[Arena, list[str], list[int]]:
-    """A skill that solves the seed's families and as many more as make half; the names it solves, the numbers it fails."""
+def incumbent(world: ModuleType, seed: int, **how: float) -> tuple[Arena, list[str], int]:
+    """A skill that solves the seed's families and as many more as make half; the slices it solves, a number it fails."""
     made = world.World(seed)
-    solved = range(made.spec.solved_by_seed, made.spec.families // 2)
-    base = HEAD + world.SEED_SKILL + "".join(f"- RULE-{k} (edit)\n" for k in solved)
-    strong = [f"family-{k}" for k in range(made.spec.families // 2)]
-    return Arena(made, seed, base=base, **how), strong, list(range(made.spec.families // 2, made.spec.families))
+    half = max(made.spec.families // 2, made.spec.solved_by_seed)
+    base = HEAD + world.SEED_SKILL + "".join(f"- RULE-{k} (edit)\n" for k in range(made.spec.solved_by_seed, half))
+    arena = Arena(made, seed, base=base, **how)
+    return arena, [arena.names[k] for k in range(half)], half
 
 
 def false_accepts(world: ModuleType, streams: int, **how: float) -> float:
@@ -148,8 +169,8 @@ def false_accepts(world: ModuleType, streams: int, **how: float) -> float:
 def stream_of_nulls(world: ModuleType, seed: int, **how: float) -> Iterator[bool]:
     arena, strong, weak = incumbent(world, seed, **how)
     for number in range(20):
-        document = f"{arena.base}- NULL-{weak[0]} (edit {number})\n"
-        yield arena.gate(document, [f"family-{weak[0]}"], strong, float("inf"))[0] == "accepted"
+        document = f"{arena.base}- NULL-{weak} (edit {number})\n"
+        yield arena.gate(document, [arena.names[weak]], [strong], float("inf"), arena.policy)[0] == "accepted"
 
 
 def optimisations(world: ModuleType, seeds: int) -> dict[str, Any]:
@@ -167,7 +188,7 @@ def summary(runs: Sequence[tuple[float, bool, int]]) -> dict[str, Any]:
 def optimise(world: ModuleType, seed: int, **how: float) -> tuple[float, bool, int]:
     """True score, whether a family that the seed solved is broken, and trials paid."""
     arena = Arena(world.World(seed), seed, base=HEAD + world.SEED_SKILL, **how)
-    cases = {f"family-{k}": [f"family-{k}"] for k in range(arena.families)}
+    cases = {name: [case["id"] for case in found] for name, found in arena.train.items()}
     search = boost(arena.base, cases, budget=BUDGET, policy=SearchPolicy(), seed=seed)
     final = driven(search, lambda ask: answered(arena, ask))
     return judged(world, arena.world, final)
@@ -186,16 +207,23 @@ def driven(search: Any, answer: Callable[[Ask], Answer]) -> str:
 def answered(arena: Arena, ask: Ask) -> Answer:
     match ask:
         case Probe():
-            return [None if arena.chance.random() < arena.crash else arena.play(ask.document, case) for case in ask.cases]
+            return [screened(arena, ask.document, key) for key in ask.cases]
         case Propose():
-            failing = [int(name.rpartition("-")[2]) for name, count in ask.failures.items() for _ in range(count)]
+            failing = [number_of(name) for name, count in ask.failures.items() for _ in range(count)]
             lines = [arena.world.propose_line(failing) for _ in range(ask.count)]
-            targets = [f"family-{k}" for _, k in arena.world.proposed[-len(lines) :]]
+            targets = [arena.names[k] for _, k in arena.world.proposed[-len(lines) :]]
             added = [({"op": "add", "anchor": "", "text": line},) for line in lines]
             return [Proposal("add", "", (name,), edit) for name, edit in zip(targets, added, strict=True)]
         case Commit():
-            verdict, reason, trials = arena.gate(ask.document, ask.target, ask.protected, ask.trials)
+            policy = replace(arena.policy, beta=SearchPolicy().loss)
+            verdict, reason, trials = arena.gate(ask.document, ask.target, ask.protected, ask.trials, policy)
             return Ruling(verdict, reason, trials)
+
+
+def screened(arena: Arena, document: str, key: str) -> float | None:
+    """A trial that breaks is paid, and says nothing."""
+    score = arena.play(document, arena.by_id[key])
+    return None if arena.chance.random() < arena.crash else score
 
 
 def judged(world: ModuleType, made: Any, document: str) -> tuple[float, bool, int]:

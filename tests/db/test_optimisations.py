@@ -18,7 +18,7 @@ from skillhub.store import suites as suite_rows
 NAME = "cook"
 SLICES = ("boil", "fry")
 DOCUMENT = f"---\nname: {NAME}\ndescription: Cooks.\n---\n\n## Steps\n\nHeat it.\n"
-POLICY = {"survey": 2, "anchor": 4, "target_trials": 4, "strong_trials": 6, "commit_trials": 200, "keep": 0.6}
+POLICY = {"survey": 2, "survey_most": 2, "anchor": 4, "target_trials": 4, "guard_trials": 6, "commit_trials": 200, "keep": 0.6}
 HELP = ({"op": "add", "anchor": "steps", "text": "Stir what fries."},)
 SETTINGS = Settings(database_url="", lease_seconds=60)
 
@@ -128,7 +128,7 @@ def test_trials_that_break_for_good_say_nothing_and_are_not_scored(kitchen: Scop
             trials.fail(kitchen, one.trial.id, lease_token=one.trial.lease_token, error="no stove", max_attempts=3)
     assert work(kitchen, search).waits_for == "propose"
     first = optimisations.steps(kitchen, optimisation_id=search)[0]
-    assert first.answer == {"value": [None, None]}
+    assert first.answer == {"value": [None] * 4}
 
 
 def test_a_cancelled_search_asks_nothing_more(kitchen: Scope) -> None:

@@ -222,3 +222,9 @@ def test_twenty_candidates_that_do_nothing_share_one_error_budget(improve: str) 
         any_accepted += accepted > 0
     print(f"{improve}: a candidate was accepted in {any_accepted} of {streams} streams of 20")
     assert any_accepted <= 19
+
+
+def test_no_more_pairs_are_used_than_the_test_may_take_in_all() -> None:
+    verdict = decided(pairs_of([(0.0, 1.0)] * 9), policy=Policy(most_pairs=4))
+    assert (verdict.state, len(verdict.numbers["pairs"])) == ("undecided", 4)
+    assert "all 4 pairs that the test may take are used" in verdict.reason

@@ -39,7 +39,9 @@ class Kitchen:
             case Propose():
                 return [proposal(text) for text in (self.proposed.pop(0) for _ in range(min(1, len(self.proposed))))]
             case Commit():
-                pairs = [(self.score(self.base, n), self.score(ask.document, n)) for n in (ask.target + ask.protected) * 4]
+                pairs = [
+                    (self.score(self.base, n), self.score(ask.document, n)) for n in (ask.target + sum(ask.protected, ())) * 4
+                ]
                 better = sum(new for _, new in pairs) > sum(old for old, _ in pairs) and BAD not in ask.document
                 self.base = ask.document if better else self.base
                 self.committed.append([each.operations[0]["text"] for each in ask.proposals])
@@ -146,12 +148,22 @@ def test_a_slice_that_a_repair_targets_is_not_protected_by_the_same_gate() -> No
 
     def answer(ask: Ask) -> Answer:
         if isinstance(ask, Commit):
-            assert not set(ask.target) & set(ask.protected)
+            assert not set(ask.target) & set(sum(ask.protected, ()))
         found = kitchen.answer(ask)
         return [replace(each, targets=(*each.targets, "boil")) for each in found] if isinstance(ask, Propose) else found
 
     run(answer)
     assert kitchen.asked
+
+
+def test_each_strong_slice_is_proven_unharmed_and_what_was_repaired_is_guarded_from_then_on() -> None:
+    kitchen = Kitchen(9)
+    run(kitchen.answer, budget=1500, commit_trials=1400)  # it is time to commit from the first repair on
+    commits = [ask for ask in kitchen.asked if isinstance(ask, Commit)]
+    assert [(ask.target, ask.protected) for ask in commits] == [
+        (("fry",), (("boil",),)),
+        (("bake",), (("boil",), ("fry",))),
+    ]
 
 
 def test_beliefs_are_compared_as_their_means_lie() -> None:
